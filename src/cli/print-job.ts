@@ -66,6 +66,7 @@ export function printJob(view: JobView, json: boolean): void {
   const colors = colorsFor(process.stdout);
   print(jobLine(view, colors));
   if (view.progress !== undefined) print(`progress: ${escapeControlCharsInLine(view.progress)}`);
+  if (view.waitReason !== undefined) print(escapeControlCharsInLine(view.waitReason));
   if (view.error !== undefined) {
     print(
       `${colors.red('error')} ${escapeControlCharsInLine(view.error.message)} (${escapeControlCharsInLine(view.error.code)})`,

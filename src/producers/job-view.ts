@@ -6,6 +6,7 @@ import { brokenJob, isoTime, isTooDeep, readJob, UNKNOWN_TIME } from '../queues/
 import type { JobFailure } from '../queues/failure.js';
 import { type FollowUpOutcome, readOwnResult } from '../queues/follow-ups/own-result.js';
 import { readJobFlags } from '../queues/job-flags.js';
+import { describeUnserved, servedKinds, unservedChild } from '../queues/unserved-children.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
@@ -29,6 +30,8 @@ export interface JobView {
   readonly kind: string;
   readonly state: JobState;
   readonly progress?: string;
+  /** Why a job that waits for children waits in vain: no worker serves the kind of one of them. */
+  readonly waitReason?: string;
   readonly result?: unknown;
   readonly error?: JobFailure;
   readonly usage: Usage;
@@ -120,6 +123,12 @@ async function resultWithFollowUps(
   if (own === undefined) return {};
   const outcome = await resultOf(fleet, location, own.result);
   return 'result' in outcome ? outcome : {};
+}
+
+async function waitReasonOf(fleet: FleetClient, key: string): Promise<string | undefined> {
+  const served = await servedKinds(fleet.client, fleet.prefix);
+  const child = await unservedChild(fleet.client, key, (name) => fleet.kinds.has(name), served);
+  return child && describeUnserved(child);
 }
 
 async function viewFollowUp(fleet: FleetClient, outcome: FollowUpOutcome): Promise<FollowUpView> {
@@ -218,6 +227,7 @@ export async function viewJob(
     attempts: Number.isFinite(job.attemptsMade) ? job.attemptsMade : 0,
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
+      waitReason: shown === 'waiting-children' ? await waitReasonOf(fleet, key) : undefined,
       ...outcome,
       callsInDoubt: callsInDoubt(calls),
       parent: job.parent?.id,

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { costsOfRun } from '../../src/calls/budget/read-costs.js';
+import { findUnservedChildren } from '../../src/fleet/doctor/waiting-parents.js';
+import { sweepPayloads } from '../../src/payloads/sweep-payloads.js';
 import { cancelJob, makeDue } from '../../src/producers/cancel-job.js';
 import { retryDeadLetters } from '../../src/producers/dead-letters.js';
 import { findJob } from '../../src/producers/find-job.js';
@@ -208,6 +210,45 @@ describe('a corrected script that is to be verified', () => {
     await start();
     expect((await handle.result()).status).toBe('corrected');
     answer(leaks());
+  });
+
+  it('waits for a kind that no worker serves, and says so; meanwhile neither its time nor its texts run out', async () => {
+    const long = { content: `${SCRIPT}# ${'x'.repeat(100_000)}\n` };
+    const testCase = { id: 'digits', name: 'Digits', difficulty: 'easy' as const };
+    const timeoutMs = 2_000;
+    await start({ kinds: ['solution-check'], jobTimeoutMs: timeoutMs });
+    const handle = await addSolutionCheck(fleet, {
+      ...VERIFIED,
+      solution: long,
+      contamination: { testCase },
+      tags: { run: 'unserved' },
+    });
+    const reason = expect.stringContaining('no connected worker serves the kind contamination');
+    await expect.poll(() => handle.view()).toMatchObject({ state: 'waiting-children', waitReason: reason });
+    const unserved = () => findUnservedChildren(fleet.client, fleet.prefix, fleet.kinds.names);
+    expect(await unserved()).toEqual([
+      { problem: 'unserved-child', queue: 'solution-check', id: handle.id, detail: reason },
+    ]);
+    // The second check is over and removed, and nothing but the waiting job needs its texts.
+    const [verified] = await fleet.queue('solution-check').getCompleted();
+    await verified?.remove();
+    const sweep = () => sweepPayloads(fleet.client, fleet.prefix, { graceMs: 0 });
+    await sweep();
+    const waitingSince = Date.parse((await handle.view()).startedAt ?? '');
+    await expect.poll(() => Date.now() - waitingSince).toBeGreaterThan(timeoutMs);
+
+    await start({ kinds: ['contamination'] });
+    expect(await unserved()).toEqual([]);
+    const result = await handle.result();
+    expect(result).toMatchObject({ status: 'corrected', contamination: { status: 'not-compared' } });
+    expect(result.solution.content).toHaveLength(long.content.length + 'train'.length - 'all'.length);
+    const view = await handle.view();
+    expect([view.attempts, 'waitReason' in view, api.requests.length]).toEqual([1, false, 3]);
+
+    for (const kind of ['solution-check', 'contamination'])
+      await fleet.queue(kind).obliterate({ force: true });
+    expect(await sweep()).not.toEqual([]);
+    expect(await fleet.client.keys(`${fleet.prefix}*payload*`)).toEqual([]);
   });
 
   it('pays with the budget of its job if it has no run', async () => {

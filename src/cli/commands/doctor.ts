@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { examine } from '../../fleet/doctor/examine.js';
 import { PROBLEMS } from '../../fleet/doctor/problem.js';
+import { findUnservedChildren } from '../../fleet/doctor/waiting-parents.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
@@ -21,8 +22,15 @@ export function addDoctorCommand(program: Command): void {
 
 async function doctor(options: { readonly repair?: true; readonly json?: true }): Promise<void> {
   const repair = options.repair === true;
-  const { problems, left } = await withSession(loadConfig(), { work: false }, ({ client, prefix, kinds }) =>
-    examine(client, prefix, { repair, kinds: kinds.names }),
+  const { problems, left } = await withSession(
+    loadConfig(),
+    { work: false },
+    async ({ client, prefix, kinds }) => {
+      const examined = await examine(client, prefix, { repair, kinds: kinds.names });
+      // Only a worker that serves the kind helps.
+      const unserved = await findUnservedChildren(client, prefix, kinds.names);
+      return { problems: [...examined.problems, ...unserved], left: [...examined.left, ...unserved] };
+    },
   );
   if (left.length > 0) process.exitCode = 1;
   if (options.json) {

@@ -5,6 +5,7 @@ export const PROBLEMS = {
   ghost: 'a state lists a job that does not exist',
   'no-owner': 'a job counts as running, but no worker has its lock',
   'orphaned-parent': 'a job waits for children that are gone or have ended',
+  'unserved-child': 'a job waits for a child of a kind that no worker serves; start a worker for it',
   'idle-reservation': 'money is reserved for a call whose worker is gone',
   'orphaned-text': 'no job refers to a stored text',
   damaged: 'the stored record of a job cannot be read',

@@ -2,6 +2,8 @@ import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { parseJobKey } from '../../queues/job-key.js';
 import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
+import { describeUnserved, servedKinds, unservedChild } from '../../queues/unserved-children.js';
+import type { Problem } from './problem.js';
 
 /** A job that waits for children which are gone or have ended, so it would never go on. */
 export interface OrphanedParent {
@@ -64,9 +66,42 @@ async function examineParent(
   return { queue, id, missing, ended };
 }
 
+/** Jobs that wait for a child of a kind that no worker serves, though workers are connected. */
+export async function findUnservedChildren(
+  client: Redis,
+  prefix: string,
+  kinds: readonly string[],
+): Promise<Problem[]> {
+  const served = await servedKinds(client, prefix);
+  if (served === undefined || kinds.every((kind) => served.has(kind))) return [];
+  const problems: Problem[] = [];
+  for await (const { queue, id } of waitingParents(client, prefix)) {
+    const child = await unservedChild(
+      client,
+      `${prefix}:${queue}:${id}`,
+      (name) => kinds.includes(name),
+      served,
+    );
+    if (child !== undefined)
+      problems.push({ problem: 'unserved-child', queue, id, detail: describeUnserved(child) });
+  }
+  return problems;
+}
+
 /** Every job under the prefix that waits for children in vain. */
 export async function findOrphanedParents(client: Redis, prefix: string): Promise<OrphanedParent[]> {
   const orphans: OrphanedParent[] = [];
+  for await (const { queue, id } of waitingParents(client, prefix)) {
+    const orphan = await examineParent(client, prefix, queue, id);
+    if (orphan !== undefined) orphans.push(orphan);
+  }
+  return orphans;
+}
+
+async function* waitingParents(
+  client: Redis,
+  prefix: string,
+): AsyncGenerator<{ readonly queue: string; readonly id: string }> {
   for (const queue of await queuesWithWaitingParents(client, prefix)) {
     for (let start = 0; ; start += PAGE) {
       const ids = await client.zrange(
@@ -74,14 +109,10 @@ export async function findOrphanedParents(client: Redis, prefix: string): Promis
         String(start),
         String(start + PAGE - 1),
       );
-      for (const id of ids) {
-        const orphan = await examineParent(client, prefix, queue, id);
-        if (orphan !== undefined) orphans.push(orphan);
-      }
+      for (const id of ids) yield { queue, id };
       if (ids.length < PAGE) break;
     }
   }
-  return orphans;
 }
 
 /**

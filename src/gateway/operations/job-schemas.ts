@@ -15,6 +15,10 @@ const jobFields = {
   kind: z.string().describe('Name of the kind, or of the pipeline queue.'),
   state: JobStateSchema,
   progress: z.string().optional(),
+  waitReason: z
+    .string()
+    .optional()
+    .describe('Why it waits for children in vain: no worker serves the kind of one of them.'),
   error: JobFailureResource.optional(),
   usage: UsageResource,
   callsInDoubt: z

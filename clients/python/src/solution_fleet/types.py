@@ -387,6 +387,8 @@ class _JobExtras(TypedDict, total=False):
     #: Agent calls that were sent and whose outcome nobody knows.
     callsInDoubt: list[CallInDoubt]
     progress: str
+    #: Why it waits for children in vain: no worker serves the kind of one of them.
+    waitReason: str
     result: Any
     error: JobFailure
     parent: str
