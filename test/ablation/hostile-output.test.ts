@@ -120,7 +120,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
     ['names of one assignment', 'x = '],
   ])('needs for ten times as much of %s less than twenty times the work', async (what, unit) => {
     const ofSize = (size: number): string => unit.repeat(Math.ceil(size / unit.length));
-    const [small, large] = [ofSize(10_000), ofSize(100_000)];
+    const [small, large] = [ofSize(6_000), ofSize(60_000)];
     const run = (text: string) => () =>
       /statement|assignment/.test(what)
         ? planRefinement({ solution: text, summary: '', previousBlocks: [] })
