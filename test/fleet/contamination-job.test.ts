@@ -17,7 +17,11 @@ afterEach(() => test.close());
 async function startFleet() {
   fleets += 1;
   test = await startTestFleet(redis, `contamination-${fleets}`);
-  await test.worker(createOfflineRunner(), { kinds: ['contamination'] });
+  await test.worker(createOfflineRunner(), {
+    kinds: ['contamination'],
+    // For a busy machine.
+    analysis: { timeoutMs: 300_000, heapMb: 512 },
+  });
   return test.fleet;
 }
 

@@ -16,7 +16,11 @@ afterEach(() => test.close());
 async function startFleet() {
   fleets += 1;
   test = await startTestFleet(redis, `large-script-${fleets}`);
-  const worker = await test.worker(createOfflineRunner(), { kinds: ['solution-check'] });
+  const worker = await test.worker(createOfflineRunner(), {
+    kinds: ['solution-check'],
+    // For a busy machine.
+    analysis: { timeoutMs: 300_000, heapMb: 512 },
+  });
   // The first large script starts the thread.
   await (await addSolutionCheck(test.fleet, { solution: { content: featureScript(400) } })).result();
   return { fleet: test.fleet, worker };
