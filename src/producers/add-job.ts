@@ -109,7 +109,7 @@ export function preparePayload(
   const parsed = parsePayload(kind, payload);
   checkFollowUps(fleet.kinds, kind, parsed);
   checkTextSizes(kind, parsed, fleet.limits);
-  for (const { field, queue } of namedQueues(kind, parsed)) {
+  for (const { field, queue } of namedQueues(fleet.kinds, kind, parsed)) {
     if (!fleet.kinds.has(queue)) continue;
     const problem = `"${queue}" is a queue of the fleet; name a pipeline queue`;
     throw new PayloadError('invalid-payload', `${kind.name}: ${field}: ${problem}`, { field });

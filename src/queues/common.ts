@@ -17,9 +17,11 @@ export type Solution = z.infer<typeof SolutionSchema>;
 
 /** Labels of a job. `run`, `step` and `parent` locate it in a pipeline run; the flows set them. */
 export const RESERVED_TAGS = ['run', 'step', 'parent'] as const;
+/** Maximum number of tags of a job. */
+export const MAX_TAGS = 32;
 export const TagsSchema = z
   .record(nameField(64), nameField(512, 0))
-  .refine((tags) => Object.keys(tags).length <= 32, 'at most 32 tags')
+  .refine((tags) => Object.keys(tags).length <= MAX_TAGS, `at most ${MAX_TAGS} tags`)
   .describe('Flat labels; run, step and parent are reserved: they locate the job in a pipeline run.');
 
 /** Fields that every payload has. */

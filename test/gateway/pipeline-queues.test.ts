@@ -25,6 +25,18 @@ const submit = (queue: string, to = gateway) =>
     solution: { content: 'x = 1\n' },
     evaluation: { queue, name: 'score' },
   });
+/** A loop with the script of the job that it follows. */
+const loopIn = (newBlock: string, evaluation: string) => ({
+  solution: { content: 'x = 1\n' },
+  score: 1,
+  direction: 'higher',
+  ablationCode: 'x = 2\n',
+  rawOutput: '',
+  previousBlocks: [],
+  rounds: 1,
+  newBlock: { queue: newBlock },
+  evaluation: { queue: evaluation },
+});
 const names = () => rememberedQueues(test.fleet.client, test.fleet.prefix);
 
 describe('queues of a pipeline', () => {
@@ -59,6 +71,16 @@ describe('queues of a pipeline', () => {
     expect(new Set(taken).size).toBe(1);
     const { json, status } = await submit('one-more');
     expect([status, json.field]).toEqual([422, 'evaluation.queue']);
+    const followed = {
+      solution: { content: 'x = 1\n' },
+      then: [{ kind: 'refinement-loop', payload: loopIn('one-more', 'own-0') }],
+    };
+    const field = 'payload.then[0].payload.newBlock.queue';
+    expect((await gateway.send('POST', '/v1/jobs/solution-check', { payload: followed })).json.field).toBe(
+      field,
+    );
+    const batch = { jobs: [{ kind: 'solution-check', payload: followed }] };
+    expect((await gateway.send('POST', '/v1/jobs:batch', batch)).json.jobs[0].error.field).toBe(field);
     expect((await submit('own-0')).status).toBe(202);
     for (let at = 0; at < MAX_QUEUES; at += 1) await rememberQueue(client, prefix, `other-${at}`, 'b');
     expect((await countQueues(client, prefix, 'c')).ofOwner).toBe(0);

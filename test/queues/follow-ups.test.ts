@@ -76,6 +76,24 @@ describe('declared follow-ups', () => {
       { ...again, when: { status: ['clean', 'claen'] } },
       'then[0].when.status: status is never "claen"; it is "clean" or "corrected"',
     ],
+    [
+      'more values in its condition than may be listed',
+      { ...again, when: { status: Array(101).fill('clean') } },
+      'then[0].when.status',
+    ],
+    [
+      'a condition that zod would drop',
+      { ...again, when: JSON.parse('{"__proto__": "clean"}') },
+      'then[0].when.__proto__: is not the name of a field',
+    ],
+    [
+      'more tags than the fleet leaves room for',
+      {
+        ...again,
+        payload: { tags: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`t${at}`, ''])) },
+      },
+      'then[0].payload.tags: a follow-up has at most 29 tags',
+    ],
     ['an empty list in its condition', { ...again, when: { status: [] } }, 'then[0].when.status'],
     [
       'a source that is no field',
@@ -90,12 +108,36 @@ describe('declared follow-ups', () => {
     [
       'a source of another type',
       { ...contamination, from: { output: 'result.findings' } },
-      'then[0].from.output: result.findings is array, and output takes string',
+      'then[0].from.output: result.findings is array of object',
+    ],
+    [
+      'a list of other things than the target takes',
+      {
+        kind: 'extract',
+        payload: { summary: 's' },
+        from: { ...again.from, previousBlocks: 'result.findings' },
+      },
+      'then[0].from.previousBlocks: result.findings is array of object with leakageStatus,',
+    ],
+    [
+      'an object with a field that the target does not take',
+      { ...contamination, from: { ...contamination.from, config: 'result.solution' } },
+      'then[0].from.config: result.solution is object with content, and config takes object',
+    ],
+    [
+      'a queue that a field of another kind names',
+      { kind: 'refinement-loop', from: { newBlock: 'payload.tags' } },
+      'then[0].from.newBlock: may only be copied from "payload.newBlock"',
+    ],
+    [
+      'a queue that the job does not name',
+      { kind: 'refinement-loop', from: { newBlock: 'payload.newBlock' } },
+      'then[0].from.newBlock: names a pipeline queue',
     ],
     [
       'an object without the fields of the target',
       { ...again, from: { solution: 'result.usage' } },
-      'then[0].from.solution: result.usage is object, and solution takes object',
+      'then[0].from.solution: result.usage is object with calls,',
     ],
     [
       'a model from a result',

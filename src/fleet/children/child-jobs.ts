@@ -14,7 +14,13 @@ import { CONTRACT_VERSION } from '../../queues/common.js';
 import { readRecord } from '../../queues/read-record.js';
 import { type KindRef, kindNameOf, type PayloadInputOf, type ResultOf } from '../../queues/registry.js';
 import { SolutionCheckResultSchema } from '../../queues/solution-check.js';
-import { beginChildren, type ChildState, type RequestedChild, type StartedChild } from './child-script.js';
+import {
+  beginChildren,
+  type ChildState,
+  MAX_WITH_FOLLOW_UPS,
+  type RequestedChild,
+  type StartedChild,
+} from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
 import { WaitForChildren } from './wait-for-children.js';
 
@@ -101,9 +107,9 @@ export class ChildJobs implements ChildWork {
     return this.#prepareJob(request, await this.producer()).id;
   }
 
-  /** Runs several jobs at the same time, however they end. @throws WaitForChildren until all have ended. */
+  /** Runs declared follow-ups, however they end. @throws WaitForChildren until all have ended. */
   async finish(requests: readonly ChildRequest[]): Promise<void> {
-    await this.#start(requests, await this.producer());
+    await this.#start(requests, await this.producer(), MAX_WITH_FOLLOW_UPS);
   }
 
   get ids(): ReadonlyMap<string, string> {
@@ -147,9 +153,10 @@ export class ChildJobs implements ChildWork {
   async #start(
     requests: readonly Requested[],
     producer: ChildProducer,
+    max?: number,
   ): Promise<{ readonly children: readonly PreparedChild[]; readonly states: readonly ChildState[] }> {
     const children = requests.map((request) => this.#prepare(request, producer));
-    const states = await beginChildren(this.client, this.parent, children);
+    const states = await beginChildren(this.client, this.parent, children, max);
     for (const [at, child] of children.entries()) {
       const state = states[at]?.state;
       if (state === 'new' || state === 'missing') await child.add(state === 'new');

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { JobError } from '../../errors.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
+import { MAX_FOLLOW_UPS } from '../../queues/follow-ups/contract.js';
 import { CANCELLED_FIELD, CHILDREN_FIELD } from '../../queues/job-flags.js';
 import { readRecord } from '../../queues/read-record.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
@@ -22,6 +23,8 @@ export function startedChildren(record: string | undefined): StartedChild[] {
 
 /** Maximum number of children of one job. */
 export const MAX_CHILDREN = 100;
+/** Maximum number of children with declared follow-ups, which must find room once the result of their job is paid for. */
+export const MAX_WITH_FOLLOW_UPS = MAX_CHILDREN + MAX_FOLLOW_UPS;
 
 /** A child that a processor requests. */
 export interface RequestedChild {
@@ -83,6 +86,7 @@ export async function beginChildren(
   client: Redis,
   job: { readonly key: string; readonly token: string; readonly id: string },
   children: readonly RequestedChild[],
+  max = MAX_CHILDREN,
 ): Promise<ChildState[]> {
   const args = children.flatMap(({ name, digest, key }) => [name, digest, key]);
   const reply = replyList(
@@ -90,7 +94,7 @@ export async function beginChildren(
       client,
       BEGIN_CHILDREN,
       [job.key, `${job.key}:lock`],
-      [job.token, CHILDREN_FIELD, MAX_CHILDREN, CONTRACT_VERSION, ...args],
+      [job.token, CHILDREN_FIELD, max, CONTRACT_VERSION, ...args],
     ),
   );
   const [first, name] = [replyText(reply[0]), replyText(reply[1]) ?? ''];
@@ -115,7 +119,7 @@ export async function beginChildren(
   if (first === 'limit') {
     throw new JobError(
       'child-limit',
-      `the child "${name}" is one too many: a job has at most ${MAX_CHILDREN} children`,
+      `the child "${name}" is one too many: a job has at most ${max} children`,
       details,
     );
   }

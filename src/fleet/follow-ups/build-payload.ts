@@ -1,5 +1,6 @@
 import { PayloadError } from '../../errors.js';
 import { type FollowUp, nameOfFollowUp, type Scalar } from '../../queues/follow-ups/contract.js';
+import { wellFormed } from '../../queues/names.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -7,12 +8,24 @@ type Fields = Readonly<Record<string, unknown>>;
 export function unmetCondition({ when = {} }: FollowUp, result: Fields): string | undefined {
   for (const [name, wanted] of Object.entries(when)) {
     const values: readonly Scalar[] = Array.isArray(wanted) ? wanted : [wanted];
-    const value = result[name];
+    const value = fieldOf(result, name);
     if (values.some((candidate) => candidate === value)) continue;
-    const is = value === undefined ? 'absent' : JSON.stringify(value);
-    return `${name} is ${is}, not ${values.map((candidate) => JSON.stringify(candidate)).join(' or ')}`;
+    const is = value === undefined ? 'absent' : quoted(value);
+    return shortened(`${name} is ${is}, not ${values.map(quoted).join(' or ')}`, MAX_REASON);
   }
   return undefined;
+}
+
+/** Maximum length of the reason why a follow-up was skipped, and of one value in it: values may be whole scripts. */
+const MAX_REASON = 500;
+const MAX_VALUE = 100;
+
+function quoted(value: unknown): string {
+  return shortened(JSON.stringify(value), MAX_VALUE);
+}
+
+function shortened(text: string, max: number): string {
+  return text.length <= max ? text : `${wellFormed(text.slice(0, max - 1))}…`;
 }
 
 /**

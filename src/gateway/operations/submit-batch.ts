@@ -187,9 +187,9 @@ async function wellFormed(
   const jobs: Item[] = [];
   const { kinds } = gateway.fleet;
   /** Before the job is stored, so that a job whose queue is one too many is rejected alone. */
-  const rememberQueues = (kind: string, payload: unknown) =>
+  const rememberQueues = (kind: string, payload: Readonly<Record<string, unknown>>) =>
     gateway.pipelineQueues
-      .within(namedQueues(kinds.get(kind), payload), callerIdOf(response), async () => undefined)
+      .within(namedQueues(kinds, kinds.get(kind), payload), callerIdOf(response), async () => undefined)
       .catch((thrown: unknown) => {
         throw inBody(thrown, 'payload');
       });

@@ -61,7 +61,7 @@ function submitOperation(contract: JobKind): Operation {
       });
       await assertAllowed(input, 'payload', gateway.settings);
       const submit = () => addJob(gateway.fleet, kind, input, options);
-      const queues = namedQueues(contract, input);
+      const queues = namedQueues(gateway.fleet.kinds, contract, input);
       const job = await gateway.admission
         .within(submitterOfResponse(response), [[kind, 1]], () =>
           gateway.pipelineQueues.within(queues, callerIdOf(response), submit),

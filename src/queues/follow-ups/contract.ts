@@ -5,6 +5,8 @@ import { nameField } from '../names.js';
 export const MAX_FOLLOW_UP_DEPTH = 7;
 /** Maximum number of follow-ups in one payload, at all depths together. */
 export const MAX_FOLLOW_UPS = 50;
+/** Maximum number of values that a condition lists for one field. */
+const MAX_VALUES = 100;
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 export type Scalar = z.infer<typeof scalar>;
@@ -20,7 +22,7 @@ export const FollowUpSchema = z
     when: z
       .record(
         z.string().regex(FIELD, 'is not the name of a field'),
-        z.union([scalar, z.array(scalar).min(1)]),
+        z.union([scalar, z.array(scalar).min(1).max(MAX_VALUES)]),
       )
       .optional()
       .describe(
@@ -67,9 +69,17 @@ export interface FollowUpProblem {
   readonly message: string;
 }
 
+/** zod drops a key named `__proto__` from a record. A condition without it would hold always, so it is refused. */
+function protoProblem(entry: unknown, path: readonly PropertyKey[]): FollowUpProblem | undefined {
+  const fields = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  const field = ['when', 'from', 'payload'].find((name) => Object.hasOwn(fields[name] ?? {}, '__proto__'));
+  if (field === undefined) return undefined;
+  return { path: [...path, field, '__proto__'], message: 'is not the name of a field' };
+}
+
 /**
- * Checks that follow-ups are not nested too deep and not too many, before anything walks them: an object that contains
- * itself has no end.
+ * Checks what must be checked before a schema parses follow-ups: that they are not nested too deep and not too many, because
+ * an object that contains itself has no end, and that no key is `__proto__`.
  */
 export function boundsProblem(then: unknown): FollowUpProblem | undefined {
   let count = 0;
@@ -81,7 +91,10 @@ export function boundsProblem(then: unknown): FollowUpProblem | undefined {
     if (count > MAX_FOLLOW_UPS)
       return { path, message: `a payload has at most ${MAX_FOLLOW_UPS} follow-ups` };
     for (const [at, entry] of list.entries()) {
-      const problem = visit((entry as { then?: unknown } | null)?.then, [...path, at, 'then'], depth + 1);
+      const here = [...path, at];
+      const problem =
+        protoProblem(entry, here) ??
+        visit((entry as { then?: unknown } | null)?.then, [...here, 'then'], depth + 1);
       if (problem !== undefined) return problem;
     }
     return undefined;

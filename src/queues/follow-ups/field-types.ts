@@ -95,15 +95,32 @@ function overlap(to: JsonSchema, from: JsonSchema): boolean {
     return allowed.some((value) => possible.includes(value));
   const types = typesOf(to);
   const shared = typesOf(from).filter((type) => types.includes(type) || isNumber(type, types));
-  if (shared.includes('object')) return (to.required ?? []).every((name) => hasField(from, name));
-  return shared.length > 0;
+  return shared.some((type) => {
+    if (type === 'object') return objectsOverlap(to, from);
+    return (
+      type !== 'array' || to.items === undefined || from.items === undefined || overlap(to.items, from.items)
+    );
+  });
 }
 
-function hasField({ properties, additionalProperties }: JsonSchema, name: string): boolean {
-  return (
-    Object.hasOwn(properties ?? {}, name) ||
-    (additionalProperties !== undefined && additionalProperties !== false)
-  );
+/** Whether an object can have the fields that the other one requires, and need not have fields that it does not take. */
+function objectsOverlap(to: JsonSchema, from: JsonSchema): boolean {
+  const meet = (name: string) => {
+    const [target, source] = [fieldIn(to, name), fieldIn(from, name)];
+    return target !== undefined && source !== undefined && overlap(target, source);
+  };
+  return [...(to.required ?? []), ...(from.required ?? [])].every(meet);
+}
+
+/** The schema of a field of an object; undefined if it cannot have the field. */
+function fieldIn(
+  { properties, additionalProperties = {} }: JsonSchema,
+  name: string,
+): JsonSchema | undefined {
+  const field = Object.hasOwn(properties ?? {}, name) ? properties?.[name] : undefined;
+  if (field !== undefined) return field;
+  if (typeof additionalProperties === 'object') return additionalProperties;
+  return additionalProperties ? {} : undefined;
 }
 
 function isNumber(type: string, among: readonly string[]): boolean {
@@ -120,7 +137,12 @@ export function describeType(field: FieldType): string {
   const words = field.flatMap((schema) => {
     const values = valuesOf(schema);
     if (values !== undefined) return values.map((value) => JSON.stringify(value));
-    return isAny(schema) ? ['any value'] : typesOf(schema).map(String);
+    return isAny(schema) ? ['any value'] : typesOf(schema).map((type) => typeInWords(type, schema));
   });
   return [...new Set(words)].join(' or ');
+}
+
+function typeInWords(type: string, { items, required = [] }: JsonSchema): string {
+  if (type === 'array' && items !== undefined) return `array of ${describeType([items])}`;
+  return type === 'object' && required.length > 0 ? `object with ${required.join(', ')}` : type;
 }

@@ -1,5 +1,6 @@
-import { RESERVED_TAGS } from '../common.js';
+import { MAX_TAGS, RESERVED_TAGS } from '../common.js';
 import type { JobKind } from '../kind.js';
+import { fieldsWithQueues } from '../queue-fields.js';
 import type { KindRegistry } from '../registry.js';
 import { type FollowUp, type FollowUpProblem, nameOfFollowUp } from './contract.js';
 import { canBe, canHold, describeType, FieldTypes } from './field-types.js';
@@ -9,6 +10,9 @@ const RESTRICTED_FIELDS: ReadonlySet<string> = new Set(['model', 'workspace']);
 
 /** Fields of a payload that a follow-up does not set: the fleet does, or the follow-up has them itself. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['v', 'then']);
+
+/** Maximum number of tags that a follow-up may set, besides those that the fleet sets. */
+const MAX_OWN_TAGS = MAX_TAGS - RESERVED_TAGS.length;
 
 interface ContractTypes {
   readonly payload: FieldTypes;
@@ -107,9 +111,20 @@ function payloadProblem(
     const issue = (shape[name] as (typeof shape)[string]).safeParse(value).error?.issues[0];
     if (issue !== undefined) return { path: [...at, ...issue.path], message: issue.message };
   }
-  const reserved = RESERVED_TAGS.find((name) => name !== 'step' && Object.hasOwn(payload.tags ?? {}, name));
-  if (reserved === undefined) return undefined;
-  return { path: [...path, 'payload', 'tags', reserved], message: 'is set by the fleet' };
+  const tags: object = payload.tags ?? {};
+  const reserved = RESERVED_TAGS.find((name) => name !== 'step' && Object.hasOwn(tags, name));
+  if (reserved !== undefined)
+    return { path: [...path, 'payload', 'tags', reserved], message: 'is set by the fleet' };
+  if (Object.keys(tags).length <= MAX_OWN_TAGS) return undefined;
+  return {
+    path: [...path, 'payload', 'tags'],
+    message: `a follow-up has at most ${MAX_OWN_TAGS} tags; the fleet adds ${RESERVED_TAGS.join(', ')}`,
+  };
+}
+
+/** Whether a follow-up may copy a field only from the same field of the payload, because that one was checked. */
+function isRestricted(next: JobKind, name: string): boolean {
+  return RESTRICTED_FIELDS.has(name) || fieldsWithQueues(next).has(name);
 }
 
 function mappingProblem(
@@ -123,8 +138,10 @@ function mappingProblem(
     const target = OWN_FIELDS.has(name) || name === 'tags' ? undefined : typesOf(next).payload.at([name]);
     if (target === undefined) return { path: at, message: `a payload of ${next.name} has no such field` };
     const [side = '', ...field] = source.split('.');
-    if (RESTRICTED_FIELDS.has(name) && source !== `payload.${name}`)
+    if (isRestricted(next, name) && source !== `payload.${name}`)
       return { path: at, message: `may only be copied from "payload.${name}"` };
+    if (fieldsWithQueues(next).has(name) && !fieldsWithQueues(kind).has(name))
+      return { path: at, message: `names a pipeline queue, and that of ${kind.name} does not` };
     const found = typesOf(kind)[side === 'result' ? 'result' : 'payload'].at(field);
     if (found === undefined || field[0] === 'then' || field[0] === 'v')
       return { path: at, message: `a ${side} of ${kind.name} has no field "${field.join('.')}"` };
