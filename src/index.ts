@@ -69,7 +69,6 @@ export {
   type CandidateBatch,
 } from './producers/flows/candidate-batch.js';
 export { type CheckedSolution, checkedSolution } from './producers/flows/checked-solution.js';
-export type { RequiredStatuses } from './producers/flows/evaluation-guard.js';
 export { addGuardedEvaluation, type GuardedEvaluation } from './producers/flows/guarded-evaluation.js';
 export { addRefinementStep, type RefinementStep } from './producers/flows/refinement-step.js';
 export { JobHandle, QueuedJob } from './producers/job-handle.js';
@@ -124,6 +123,7 @@ export {
 export {
   type Finding,
   FindingSchema,
+  type RequiredStatuses,
   type Severity,
   type SolutionCheckPayload,
   SolutionCheckPayloadSchema,

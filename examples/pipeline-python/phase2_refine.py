@@ -1,34 +1,44 @@
-"""Phase 2 of MLE-STAR (Algorithm 2): ablation, block and plan, refined block, evaluation; the better one stays."""
+"""Phase 2 of MLE-STAR (Algorithm 2): an ablation study, then one refinement loop of the fleet for each step."""
 
 from __future__ import annotations
 
+import threading
+
 from solution_fleet import FleetClient
 
-from scored import Scored, evaluate
+from evaluator import QUEUE
+from scored import Scored
 from scripts import ABLATION
 from scripts import run as run_script
-from stand_in_agents import refine
+from stand_in_agents import rewrite
+
+CODER = "coder"
 
 
 def refine_solution(fleet: FleetClient, run: str, best: Scored, steps: int) -> Scored:
-    refined_blocks: list[str] = []
+    # The coder answers the loops' requests for new blocks. A real one may run on other machines.
+    threading.Thread(target=fleet.rewrite_blocks, args=(CODER, rewrite), daemon=True).start()
+    previous_blocks: list[str] = []
     for step in range(1, steps + 1):
-        extract = fleet.refinement_step(
-            ablation_code=ABLATION,
-            raw_output=run_script(ABLATION, best.script),
-            solution=best.script,
-            previous_blocks=refined_blocks,
-            tags={"run": run, "step": str(step)},
+        result = fleet.submit(
+            "refinement-loop",
+            {
+                "solution": {"content": best.script},
+                "score": best.score,
+                "direction": "higher",
+                "ablationCode": ABLATION,
+                "rawOutput": run_script(ABLATION, best.script),
+                "previousBlocks": previous_blocks,
+                "rounds": 4,
+                "newBlock": {"queue": CODER},
+                "evaluation": {"queue": QUEUE, "data": {"name": f"step {step}"}},
+                "tags": {"run": run, "step": str(step)},
+            },
             key=f"{run}/step {step}",
-        ).extract.result()
-        if extract["outcome"] == "skipped":
-            print(f"  step {step}: no block could be singled out")
-            continue
-        block, before = extract["codeBlock"], best.script
-        refined_blocks.append(block)
-        for n, new_block in enumerate(refine(block, extract["plan"])):
-            refined_blocks.append(new_block)
-            candidate = evaluate(fleet, run, f"step {step}, try {n}", before.replace(block, new_block, 1))
-            if candidate is not None and candidate.score > best.score:
-                best = candidate
+        ).result()
+        for each in result["rounds"]:
+            outcome = f"{each['score']:.4f}" if "score" in each else f"no score: {each['reason']}"
+            print(f"  step {step}, round {each['round']}    {each.get('check', 'failed'):<12} {outcome}")
+        best = Scored(result["solution"]["content"], result["score"])
+        previous_blocks = result["previousBlocks"]
     return best

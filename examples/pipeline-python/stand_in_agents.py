@@ -3,10 +3,16 @@
 The agents that check, summarize and extract are the fleet's; those that write scripts are the pipeline's.
 """
 
+from __future__ import annotations
+
 import re
 import textwrap
+from typing import TYPE_CHECKING
 
 from scripts import SOLUTION
+
+if TYPE_CHECKING:
+    from solution_fleet.types import NewBlockRequest
 
 MODEL = "neighbors.KNeighborsClassifier(n_neighbors=25)"
 SPLIT = "X_train, X_valid, y_train, y_valid = train_test_split("
@@ -30,9 +36,11 @@ REWRITES = [
 ]
 
 
-def refine(block: str, plan: str) -> list[str]:
-    """New forms of a block. A real coder follows the plan; this one knows three places."""
-    return [re.sub(old, new, block) for old, new in REWRITES if re.search(old, block)]
+def rewrite(request: NewBlockRequest) -> str | None:
+    """The new text of a block. A real coder follows the plan; this one knows three rewrites, one a block."""
+    block = request["codeBlock"]
+    known = [re.sub(old, new, block) for old, new in REWRITES if re.search(old, block)]
+    return known[request["round"] - 1] if request["round"] <= len(known) else None
 
 
 def merge(scripts: list[str]) -> str:

@@ -1,14 +1,9 @@
 import { type Job, Worker } from 'bullmq';
-import {
-  addGuardedEvaluation,
-  checkedSolution,
-  type FleetClient,
-  type SolutionCheckResult,
-} from '../../src/index.js';
+import { addGuardedEvaluation, checkedSolution, type FleetClient } from '../../src/index.js';
 import { readPython } from './python-files.js';
 import type { ScriptRuns } from './script-runs.js';
 
-const QUEUE = 'evaluate';
+export const EVALUATION_QUEUE = 'evaluate';
 
 /**
  * The evaluating side: a worker of the pipeline's own. It takes its script from the check alone, so that no script
@@ -16,7 +11,7 @@ const QUEUE = 'evaluate';
  */
 export function startEvaluator(redisUrl: string, prefix: string, runs: ScriptRuns): Worker {
   const worker = new Worker(
-    QUEUE,
+    EVALUATION_QUEUE,
     async (job: Job) => {
       const { solution } = await checkedSolution(job);
       return scoreIn(await runs.run(solution.content));
@@ -27,54 +22,44 @@ export function startEvaluator(redisUrl: string, prefix: string, runs: ScriptRun
   return worker;
 }
 
-/** A script that was checked and evaluated. */
-export interface Scored {
-  readonly check: SolutionCheckResult;
-  /** Validation accuracy, 0 to 1. */
-  readonly score: number;
-}
-
-/** A script without a score, and why it has none. */
-export interface Unscored {
-  readonly check?: SolutionCheckResult;
-  readonly reason: string;
-}
-
 /** What an answer is compared with known solutions for. */
 export const TEST_CASE = 'digits';
 
 /**
- * Has a script checked and then evaluated. It is refused with a leak that cannot be corrected, and as a copy of a known
- * solution; what it shares with the first solution does not count, since everybody has that.
+ * A script is refused with a leak that cannot be corrected, and as a copy of a known solution; what it shares with the first
+ * solution does not count, since everybody has that.
  */
+export async function conditions() {
+  const starter = await readPython('solution.py');
+  return {
+    contamination: { testCase: { id: TEST_CASE, name: 'Digits', difficulty: 'hard', starter } },
+    require: { leakage: ['clean', 'corrected'], contamination: 'clean' },
+  } as const;
+}
+
+/** A script that was checked and evaluated. */
+export interface Scored {
+  readonly content: string;
+  readonly status: string;
+  /** Validation accuracy, 0 to 1. */
+  readonly score: number;
+}
+
+/** Has a script checked and then evaluated. */
 export async function evaluate(
   fleet: FleetClient,
   content: string,
   tags: Readonly<Record<string, string>>,
-): Promise<Scored | Unscored> {
-  const handles = await addGuardedEvaluation(fleet, {
+): Promise<Scored> {
+  const { evaluation, check } = await addGuardedEvaluation(fleet, {
     solution: { content },
-    evaluation: { queue: QUEUE, name: 'accuracy' },
-    contamination: {
-      testCase: {
-        id: TEST_CASE,
-        name: 'Digits',
-        difficulty: 'hard',
-        starter: await readPython('solution.py'),
-      },
-    },
-    require: { leakage: ['clean', 'corrected'], contamination: 'clean' },
+    evaluation: { queue: EVALUATION_QUEUE, name: 'accuracy' },
+    ...(await conditions()),
     tags,
   });
-  const { result, error } = await handles.evaluation.wait();
-  const checked = await handles.check.wait();
-  if (checked.error !== undefined) return { reason: `it could not be checked: ${checked.error.message}` };
-  const check = await handles.check.result();
-  if (error === undefined) return { check, score: Number(result) };
-  return {
-    check,
-    reason: error.message.replace(`evaluation job ${handles.evaluation.id}`, 'its evaluation'),
-  };
+  const score = Number(await evaluation.returned());
+  const { solution, status } = await check.result();
+  return { content: solution.content, status, score };
 }
 
 function scoreIn(printed: string): number {

@@ -12,6 +12,7 @@ import {
   createRunner,
   FleetWorker,
 } from '../../src/worker.js';
+import { startCoder } from './coder.js';
 import { startEvaluator } from './evaluation.js';
 import { refineSolution } from './outer-loop.js';
 import { Report } from './report.js';
@@ -45,6 +46,8 @@ async function main(): Promise<void> {
     closers.push(() => worker.stop(5_000));
     const evaluator = startEvaluator(redis.url, PREFIX, runs);
     closers.push(() => evaluator.close());
+    const coder = startCoder(redis.url, PREFIX);
+    closers.push(() => coder.close());
     const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
     closers.push(() => fleet.close());
 

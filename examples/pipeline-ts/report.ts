@@ -1,5 +1,5 @@
-import type { Finding } from '../../src/index.js';
-import type { Scored, Unscored } from './evaluation.js';
+import type { Finding, RefinementLoopResult } from '../../src/index.js';
+import type { Scored } from './evaluation.js';
 
 const WIDTH = 72;
 /** Width of the column with the names. */
@@ -17,10 +17,10 @@ export class Report {
     this.#paragraph('', sentence, 0);
   }
 
-  start({ check, score }: Scored): void {
+  start({ status, score }: Scored): void {
     this.#line('');
     this.#line('first solution');
-    this.#entry('check', check.status);
+    this.#entry('check', status);
     this.#entry('score', score.toFixed(4));
   }
 
@@ -29,44 +29,48 @@ export class Report {
     this.#line(`step ${step} of ${steps}`);
   }
 
+  /** What a refinement loop did to the best solution until then. */
+  refined(result: RefinementLoopResult, before: { readonly content: string; readonly score: number }): void {
+    this.#impact(result.summary);
+    if (result.codeBlock === undefined) {
+      this.#entry('next', result.reason ?? 'no block was chosen');
+      return;
+    }
+    this.#block(result.codeBlock, before.content);
+    this.#entry('plan', result.plan ?? '');
+    if (result.rounds.length === 0) this.#entry('next', 'the stand-in coder knows no rewrite of this block');
+    let best = before.score;
+    for (const round of result.rounds) {
+      this.#round(round, best);
+      if (round.gain) best = round.score ?? best;
+    }
+  }
+
   /** The sentence of the summary that names the most impactful component; else its first line. */
-  impact(summary: string): void {
+  #impact(summary: string): void {
     const lines = summary.split('\n').filter((line) => line.trim() !== '');
     this.#entry('impact', lines.find((line) => /\bmost impact/i.test(line)) ?? lines[0] ?? '');
   }
 
-  block(block: string, script: string): void {
+  #block(block: string, script: string): void {
     const first = script.slice(0, script.indexOf(block)).split('\n').length;
     for (const [index, line] of block.split('\n').entries()) {
       this.#line(`${index === 0 ? name('block') : name('')}${String(first + index).padStart(3)} | ${line}`);
     }
   }
 
-  plan(plan: string): void {
-    this.#entry('plan', plan);
-  }
-
-  attempt(number: number, idea: string): void {
-    this.#entry(`try ${number}`, idea);
-  }
-
-  /** @param before score of the best solution so far: what is not better is not kept. */
-  evaluated(evaluated: Scored | Unscored, before: number): void {
-    this.#entry('  check', evaluated.check?.status ?? 'failed');
-    for (const finding of evaluated.check?.findings ?? []) {
-      if (finding.outcome !== 'no-leakage') this.#finding(finding);
-    }
-    if (!('score' in evaluated)) {
-      this.#entry('  score', `none: ${evaluated.reason}`);
+  /** @param before score of the best solution until then: what is not better is not kept. */
+  #round(round: RefinementLoopResult['rounds'][number], before: number): void {
+    this.#entry(`try ${round.round}`, round.plan);
+    this.#entry('  check', round.check ?? 'failed');
+    for (const finding of round.findings ?? []) this.#finding(finding);
+    if (round.score === undefined) {
+      const reason = round.reason?.replace(`evaluation job ${round.jobs.evaluation}`, 'its evaluation');
+      this.#entry('  score', `none: ${reason}`);
       return;
     }
-    const { score } = evaluated;
-    const kept = score > before ? 'kept' : 'not kept';
-    this.#entry('  score', `${before.toFixed(4)} -> ${score.toFixed(4)}, ${kept}`);
-  }
-
-  nothingToDo(reason: string): void {
-    this.#entry('next', reason);
+    const kept = round.gain ? 'kept' : 'not kept';
+    this.#entry('  score', `${before.toFixed(4)} -> ${round.score.toFixed(4)}, ${kept}`);
   }
 
   end(first: number, last: number): void {

@@ -4,11 +4,17 @@ import { MAX_PREVIOUS_BLOCKS } from './extract.js';
 import { DEFAULT_JOB, defineContract } from './kind.js';
 import { isQueueName, QUEUE_NAME, QUEUE_NAME_RULE } from './names.js';
 import { PipelineDataSchema, SCORE_DIRECTIONS } from './refinement-requests.js';
-import { CHECK_STATUSES, SolutionCheckPayloadSchema } from './solution-check.js';
+import {
+  CHECK_STATUSES,
+  FindingSchema,
+  RequiredStatusesSchema,
+  SolutionCheckPayloadSchema,
+} from './solution-check.js';
+import { ContaminationSettingsSchema } from './test-case.js';
 import { UsageSchema } from './usage.js';
 
 /** Maximum number of rounds: each starts two child jobs, and a job has at most 100. */
-export const MAX_ROUNDS = 40;
+const MAX_ROUNDS = 40;
 
 /** A queue of the pipeline in which the loop starts jobs. */
 const pipelineQueue = {
@@ -48,6 +54,10 @@ export const RefinementLoopPayloadSchema = z
       .describe(
         'What becomes of a script with a leak that could not be corrected; default: refuse, because a leak makes the score better.',
       ),
+    contamination: ContaminationSettingsSchema.optional().describe(
+      'Each script that a check leaves is compared with the fleet’s known solutions.',
+    ),
+    require: RequiredStatusesSchema.optional().describe('Statuses without which a script is not evaluated.'),
     verify: SolutionCheckPayloadSchema.shape.verify,
     workspace: workspaceField.optional(),
     model: modelField.optional(),
@@ -55,7 +65,18 @@ export const RefinementLoopPayloadSchema = z
   .refine(({ newBlock, evaluation }) => newBlock.queue !== evaluation.queue, {
     path: ['newBlock', 'queue'],
     message: 'is also the queue of the evaluations; name two queues',
-  });
+  })
+  .refine(({ require, onUncorrected }) => require?.leakage === undefined || onUncorrected === undefined, {
+    path: ['onUncorrected'],
+    message: 'is said by require.leakage already; leave one of them out',
+  })
+  .refine(
+    ({ require, contamination }) => require?.contamination === undefined || contamination !== undefined,
+    {
+      path: ['contamination'],
+      message: 'is missing; require.contamination needs its testCase, to know what to compare with',
+    },
+  );
 export type RefinementLoopPayload = z.infer<typeof RefinementLoopPayloadSchema>;
 
 const RoundSchema = z.strictObject({
@@ -63,6 +84,7 @@ const RoundSchema = z.strictObject({
   plan: z.string(),
   codeBlock: z.string().optional().describe('The new text of the block; absent if the pipeline gave none.'),
   check: z.enum(CHECK_STATUSES).optional().describe('Status of the leakage check of the new script.'),
+  findings: z.array(FindingSchema).optional().describe('The leaks that the check found, if it found any.'),
   score: z.number().optional(),
   gain: z.boolean().describe('Whether the score was the best until then.'),
   reason: z.string().optional().describe('Why the round has no score.'),
@@ -73,7 +95,7 @@ const RoundSchema = z.strictObject({
 });
 export type RefinementRound = z.infer<typeof RoundSchema>;
 
-export const STOP_REASONS = ['all-rounds', 'no-gain', 'no-new-block', 'no-block'] as const;
+const STOP_REASONS = ['all-rounds', 'no-gain', 'no-new-block', 'no-block'] as const;
 
 export const RefinementLoopResultSchema = z.strictObject({
   outcome: z

@@ -7,7 +7,6 @@ import { SolutionSchema } from './common.js';
  */
 
 export const SCORE_DIRECTIONS = ['higher', 'lower'] as const;
-export type ScoreDirection = (typeof SCORE_DIRECTIONS)[number];
 
 /** A plan of an earlier round, and what it came to. */
 const TriedPlanSchema = z.strictObject({

@@ -87,6 +87,19 @@ export const SolutionCheckResultSchema = z.strictObject({
 });
 export type SolutionCheckResult = z.infer<typeof SolutionCheckResultSchema>;
 
+/** The statuses with which a script may be evaluated. */
+export const RequiredStatusesSchema = z.strictObject({
+  leakage: z
+    .array(z.enum(CHECK_STATUSES))
+    .min(1)
+    .max(CHECK_STATUSES.length)
+    .readonly()
+    .optional()
+    .describe('Statuses of the leakage check; default: as `onUncorrected` says.'),
+  contamination: z.literal('clean').optional().describe('Needs `contamination`, which has the test case.'),
+});
+export type RequiredStatuses = z.infer<typeof RequiredStatusesSchema>;
+
 /** The status of a check, from the outcomes of its findings (decision 5). */
 export function statusOf(findings: readonly Finding[]): CheckStatus {
   const leaky = findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');

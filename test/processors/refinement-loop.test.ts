@@ -252,7 +252,12 @@ describe('a refinement loop', () => {
     const result = await resultOf({ rounds: 2 });
     expect(result.rounds).toMatchObject([
       { gain: false, check: 'uncorrected', reason: expect.stringContaining('it is uncorrected') },
-      { gain: true, check: 'corrected', score: 0.8 },
+      {
+        gain: true,
+        check: 'corrected',
+        score: 0.8,
+        findings: [{ codeBlock: 'model = Forest()', correctedBlock: 'model = Forest(1)' }],
+      },
     ]);
     const corrected = SCRIPT.replace(BLOCK, 'model = Forest(1)');
     expect(scripts).toEqual([corrected]);
@@ -317,7 +322,7 @@ describe('a refinement loop', () => {
     expect([paidCalls(), scripts.length]).toEqual([4, 1]);
   });
 
-  it.each([
+  it.each<[string, Partial<RefinementLoopPayload>, string]>([
     ['two queues of one name', { newBlock: { queue: 'evaluate' } }, 'newBlock.queue'],
     ['the queue of a kind', { newBlock: { queue: 'summarize' } }, 'newBlock.queue'],
     ['a name that is none', { evaluation: { queue: 'a:b' } }, 'evaluation.queue'],
@@ -327,6 +332,8 @@ describe('a refinement loop', () => {
       { evaluation: { queue: 'evaluate', data: { solutionFleet: {} } } },
       'evaluation.data',
     ],
+    ['a required comparison without a test case', { require: { contamination: 'clean' } }, 'contamination'],
+    ['two rules for leaks', { onUncorrected: 'refuse', require: { leakage: ['clean'] } }, 'onUncorrected'],
     ['more rounds than children', { rounds: 41 }, 'rounds'],
     ['a score that is none', { score: Number.NaN }, 'score'],
   ])('is refused %s', async (_what, fields, field) => {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { PayloadError } from '../../errors.js';
-import { ON_UNCORRECTED, RequiredStatusesSchema } from '../../producers/flows/evaluation-guard.js';
+import { ON_UNCORRECTED } from '../../producers/flows/evaluation-guard.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../queues/common.js';
 import { MAX_PREVIOUS_BLOCKS } from '../../queues/extract.js';
 import { isQueueName, nameField, QUEUE_NAME, QUEUE_NAME_RULE } from '../../queues/names.js';
 import type { KindRegistry } from '../../queues/registry.js';
-import { SolutionCheckPayloadSchema } from '../../queues/solution-check.js';
+import { RequiredStatusesSchema, SolutionCheckPayloadSchema } from '../../queues/solution-check.js';
 import { ContaminationSettingsSchema } from '../../queues/test-case.js';
 import { SubmittedSchema } from './job-schemas.js';
 

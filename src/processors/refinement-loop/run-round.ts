@@ -8,6 +8,7 @@ import {
   type NewBlockRequest,
   ScoreAnswerSchema,
 } from '../../queues/refinement-requests.js';
+import type { SolutionCheckResult } from '../../queues/solution-check.js';
 import { replaceBlock } from '../../solution/index.js';
 import type { EvaluationOutcome, Work } from '../processor.js';
 
@@ -68,7 +69,7 @@ export async function runRound(state: LoopState, work: Work): Promise<DoneRound 
   const evaluated = {
     ...proposed,
     jobs: { ...jobs, evaluation: work.jobs.ids.get(`evaluation-${round}`) ?? '' },
-    ...(check && { check: check.status, usage: check.usage }),
+    ...(check && ofCheck(check)),
   };
   if ('failure' in outcome) return { content, round: { ...evaluated, reason: cut(outcome.failure.message) } };
   const score = scoreOf(outcome.returned, payload.evaluation.queue);
@@ -76,6 +77,12 @@ export async function runRound(state: LoopState, work: Work): Promise<DoneRound 
   const gain = payload.direction === 'higher' ? score.score > best.score : score.score < best.score;
   const candidate = { solution: outcome.check.solution, ...score };
   return { content, candidate, round: { ...evaluated, ...score, gain } };
+}
+
+/** What a round tells of its check. */
+function ofCheck({ status, usage, findings }: SolutionCheckResult): Partial<RefinementRound> {
+  const leaks = findings.filter(({ outcome }) => outcome !== 'no-leakage');
+  return { check: status, usage, ...(leaks.length === 0 ? {} : { findings: leaks }) };
 }
 
 /** Why a new script is not worth a check. @param contents The given script, then those of the earlier rounds. */
@@ -134,29 +141,27 @@ class ChildFailed {
 
 /** Has the new script checked, and evaluated if it may be (REQ-SF-022). */
 async function evaluate(
-  {
-    evaluation: { queue, data, attempts },
-    verify,
-    workspace,
-    model,
-    onUncorrected = 'refuse',
-  }: RefinementLoopPayload,
+  payload: RefinementLoopPayload,
   round: number,
   solution: Solution,
   work: Work,
 ): Promise<EvaluationOutcome | WithoutResult> {
+  const { evaluation, verify, workspace, model, contamination, require } = payload;
+  // A leak makes the score better, so a loop that takes the best score must not evaluate it.
+  const { onUncorrected = require?.leakage === undefined ? 'refuse' : undefined } = payload;
+  const optional = {
+    attempts: evaluation.attempts,
+    verify,
+    workspace,
+    model,
+    contamination,
+    require,
+    onUncorrected,
+  };
+  const data = { ...evaluation.data, round };
   try {
     return await work.jobs.evaluation(
-      {
-        solution,
-        queue,
-        data: { ...data, round },
-        onUncorrected,
-        ...(attempts === undefined ? {} : { attempts }),
-        ...(verify === undefined ? {} : { verify }),
-        ...(workspace === undefined ? {} : { workspace }),
-        ...(model === undefined ? {} : { model }),
-      },
+      { solution, queue: evaluation.queue, data, ...defined(optional) },
       { name: `evaluation-${round}` },
     );
   } catch (thrown) {
@@ -174,6 +179,13 @@ function scoreOf(returned: unknown, queue: string): { readonly score: number } |
 function invalidAnswer(queue: string, answer: unknown, expected: string): WithoutResult {
   const shown = JSON.stringify(answer)?.slice(0, 200);
   return { reason: `the worker of queue "${queue}" returned ${shown} instead of ${expected}` };
+}
+
+/** An object without its fields that are undefined. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 }
 
 function cut(reason: string): string {

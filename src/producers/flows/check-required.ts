@@ -1,8 +1,8 @@
 import { PayloadError } from '../../errors.js';
+import { RequiredStatusesSchema } from '../../queues/solution-check.js';
 import { fieldPath } from '../../queues/validate.js';
 import type { FleetClient } from '../fleet-client.js';
 import { knownStore } from '../known-solutions.js';
-import { RequiredStatusesSchema } from './evaluation-guard.js';
 import type { CheckSettings } from './guarded-evaluation.js';
 
 /**

@@ -1,6 +1,10 @@
 import type { JobsOptions } from 'bullmq';
 import { digestOf } from '../../queues/common.js';
-import { CHECK_STATUSES, type SolutionCheckPayload } from '../../queues/solution-check.js';
+import {
+  CHECK_STATUSES,
+  type RequiredStatuses,
+  type SolutionCheckPayload,
+} from '../../queues/solution-check.js';
 import type { ContaminationSettings } from '../../queues/test-case.js';
 import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
@@ -10,12 +14,7 @@ import { checkSubmission } from '../submission-fields.js';
 import { addFlow, type FlowNode } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { checkKnownSolutions, checkRequired } from './check-required.js';
-import {
-  allowedStatuses,
-  type EvaluationGuard,
-  GUARD_FIELD,
-  type RequiredStatuses,
-} from './evaluation-guard.js';
+import { allowedStatuses, type EvaluationGuard, GUARD_FIELD } from './evaluation-guard.js';
 
 /** The pipeline's evaluation job. Its queue has the fleet's prefix. */
 export interface Evaluation {

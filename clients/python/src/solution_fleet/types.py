@@ -172,12 +172,23 @@ class NewBlockAnswer(_NewBlockAnswerExtras):
     codeBlock: str | None
 
 
+class RequiredStatuses(TypedDict, total=False):
+    #: Statuses of the leakage check; said instead of ``on_uncorrected``.
+    leakage: Sequence[CheckStatus]
+    #: Needs ``contamination``, which has the test case.
+    contamination: Literal["clean"]
+
+
 class _RefinementLoopOptions(_InWorkspace, total=False):
     #: The loop stops after so many rounds in a row without a better score; default 2.
     maxRoundsWithoutGain: int
     #: Default: ``refuse``, because a leak makes the score better.
     onUncorrected: OnUncorrected
     verify: Literal["agent"]
+    #: Each script that a check leaves is compared with the fleet's known solutions.
+    contamination: ContaminationSettings
+    #: Statuses without which a script is not evaluated.
+    require: RequiredStatuses
 
 
 class RefinementLoopPayload(_RefinementLoopOptions):
@@ -314,6 +325,8 @@ class _RefinementRoundExtras(TypedDict, total=False):
     #: The new text of the block.
     codeBlock: str
     check: CheckStatus
+    #: The leaks that the check found.
+    findings: list[Finding]
     score: float
     #: Why the round has no score.
     reason: str
@@ -512,13 +525,6 @@ class StepOptions(KeyOptions, total=False):
     workspace: str
     model: str
     tags: Tags
-
-
-class RequiredStatuses(TypedDict, total=False):
-    #: Statuses of the leakage check; said instead of ``on_uncorrected``.
-    leakage: Sequence[CheckStatus]
-    #: Needs ``contamination``, which has the test case.
-    contamination: Literal["clean"]
 
 
 class CheckOptions(StepOptions, total=False):
