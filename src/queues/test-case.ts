@@ -6,7 +6,7 @@ import { nameField } from './names.js';
 const MAX_THOUGHTS = 10_000;
 
 /** The task that an answer is compared for, and how the answer was found. */
-export const TestCaseSchema = z.strictObject({
+const TestCaseSchema = z.strictObject({
   id: nameField(1_000),
   name: z.string().max(1_000),
   difficulty: z.enum(['easy', 'medium', 'hard']),
@@ -25,7 +25,7 @@ export const contaminationFields = {
 export const ContaminationSettingsSchema = z.strictObject(contaminationFields);
 export type ContaminationSettings = z.infer<typeof ContaminationSettingsSchema>;
 
-export const CONTAMINATION_STATUSES = ['clean', 'contaminated', 'not-compared'] as const;
+const CONTAMINATION_STATUSES = ['clean', 'contaminated', 'not-compared'] as const;
 
 /** What the contamination check of a checked script found. */
 export const ScriptContaminationSchema = z.strictObject({
