@@ -125,7 +125,7 @@ async function summarize(
         error: await errorOf(fleet, shown, failedReason ?? undefined, key),
         callsInDoubt: callsInDoubt(calls),
         parent: parentOf(parentKey),
-        startedAt: isoTime(storedNumber(processedOn)),
+        startedAt: isoTime(flags.startedOn ?? storedNumber(processedOn)),
         endedAt: isoTime(endedAt),
         followUps: flags.followUps,
         tenant: fleetOptions?.tenant,

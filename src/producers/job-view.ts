@@ -232,7 +232,7 @@ export async function viewJob(
       callsInDoubt: callsInDoubt(calls),
       parent: job.parent?.id,
       followUps: followUps && (await Promise.all(followUps.map((outcome) => viewFollowUp(fleet, outcome)))),
-      startedAt: isoTime(job.processedOn),
+      startedAt: isoTime(flags.startedOn ?? job.processedOn),
       endedAt: isoTime(job.finishedOn),
     }),
   } as JobView;

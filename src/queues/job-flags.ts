@@ -1,5 +1,11 @@
 import type { Redis } from 'ioredis';
-import { FOLLOW_UPS_FIELD, type FollowUpOutcome, followUpOutcomes } from './follow-ups/own-result.js';
+import { storedNumber } from './damaged-job.js';
+import {
+  FOLLOW_UPS_FIELD,
+  type FollowUpOutcome,
+  followUpOutcomes,
+  STARTED_FIELD,
+} from './follow-ups/own-result.js';
 import { readRecord } from './read-record.js';
 import { runScript, script } from './run-script.js';
 import { type Usage, UsageSchema } from './usage.js';
@@ -21,16 +27,20 @@ export interface JobFlags {
   readonly usage: Usage | undefined;
   /** What became of its follow-ups, once it has its result. */
   readonly followUps: readonly FollowUpOutcome[] | undefined;
+  /** When the attempt that had its result started, in ms since 1970, if it has follow-ups. */
+  readonly startedOn: number | undefined;
 }
 
 /** Reads the flags of a job; `jobKey` is the key of its hash. */
 export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFlags> {
-  const [cancelled, usage, followUps] = await client.hmget(jobKey, CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD);
+  const fields = [CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD, STARTED_FIELD];
+  const [cancelled, usage, followUps, startedOn] = await client.hmget(jobKey, ...fields);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
     // If it cannot be parsed, the ledger still has the usage of the job's calls.
     usage: readRecord(UsageSchema, usage)?.value,
     followUps: followUpOutcomes(followUps),
+    startedOn: storedNumber(startedOn),
   };
 }
 

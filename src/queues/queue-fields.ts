@@ -16,7 +16,7 @@ export function namedQueues(
 ): NamedQueue[] {
   // Too many follow-ups are rejected with the payload.
   const then = boundsProblem(payload.then) === undefined ? followUpsOf(payload) : undefined;
-  return [...ownQueues(kind, payload, ''), ...queuesOfFollowUps(kinds, then, '')];
+  return [...queuesIn(kind, payload, ''), ...queuesOfFollowUps(kinds, then, '')];
 }
 
 function queuesOfFollowUps(
@@ -26,12 +26,12 @@ function queuesOfFollowUps(
 ): NamedQueue[] {
   return (then ?? []).flatMap(({ kind, payload, then: next }, at) => {
     const here = `${path}then[${at}].`;
-    const own = kinds.has(kind) ? ownQueues(kinds.get(kind), payload, `${here}payload.`) : [];
+    const own = kinds.has(kind) ? queuesIn(kinds.get(kind), payload, `${here}payload.`) : [];
     return [...own, ...queuesOfFollowUps(kinds, next, here)];
   });
 }
 
-function ownQueues({ queueFields = [] }: JobKind, payload: unknown, path: string): NamedQueue[] {
+function queuesIn({ queueFields = [] }: JobKind, payload: unknown, path: string): NamedQueue[] {
   return queueFields.flatMap((field) => {
     const queue = field.split('.').reduce<unknown>(memberOf, payload);
     return typeof queue === 'string' ? [{ field: `${path}${field}`, queue }] : [];

@@ -76,6 +76,29 @@ describe('/metrics', () => {
     await expect.poll(async () => (await scrape()).get(jobs('cancelled'))).toBe(1);
   });
 
+  it('counts the calls of a job that is cancelled during its follow-ups, and the time to its result', async () => {
+    await test.worker(runnerFor(api), { kinds: ['solution-check'] });
+    const testCase = { id: 't', name: 't', difficulty: 'easy' };
+    const then = [
+      { kind: 'contamination', payload: { testCase }, from: { output: 'result.solution.content' } },
+    ];
+    const { json } = await gateway.send('POST', `${SUBMIT}?wait&follow=false`, {
+      payload: { ...CHECK.payload, then },
+    });
+    await gateway.send('DELETE', `/v1/jobs/${json.id}`);
+    await test.worker(runnerFor(api), { kinds: ['contamination'] });
+    await expect.poll(async () => (await scrape()).get(jobs('cancelled'))).toBe(1);
+    const samples = await scrape();
+    expect(samples.get('fleet_agent_calls_total{kind="solution-check",source="sent"}')).toBe(1);
+    const key = test.fleet.jobKey('solution-check', json.id);
+    const [started, result] = await test.fleet.client.hmget(key, 'fleet:startedOn', 'fleet:resultOn');
+    expect(samples.get('fleet_job_duration_seconds_sum{kind="solution-check"}')).toBeCloseTo(
+      (Number(result) - Number(started)) / 1_000,
+    );
+    const { json: ended } = await gateway.send('GET', `/v1/jobs/${json.id}`);
+    expect(Date.parse(ended.startedAt)).toBe(Number(started));
+  });
+
   it('counts each job once however many gateways there are, and those that ended while there was none', async () => {
     await gateway.close();
     await test.worker(runnerFor(api));

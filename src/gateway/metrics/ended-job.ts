@@ -1,4 +1,5 @@
 import { decodeFailure } from '../../queues/failure.js';
+import { RESULT_FIELD, RESULT_TIME_FIELD, STARTED_FIELD } from '../../queues/follow-ups/own-result.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../../queues/usage.js';
 import { DURATION_BOUNDS, totalField } from './statistics-keys.js';
 
@@ -11,7 +12,10 @@ export interface EndedJob {
   /** Error code of a failed job; `none` otherwise. */
   readonly reason: string;
   readonly endedAt: number;
-  /** From the start of the last attempt to the end, in milliseconds; undefined if it never started. */
+  /**
+   * From the start of the last attempt to the end, in milliseconds; undefined if it never started. A job with follow-ups ends
+   * here with its result, and does not count the wait for them.
+   */
   readonly durationMs: number | undefined;
   readonly usage: Usage;
 }
@@ -24,6 +28,9 @@ export const ENDED_JOB_FIELDS = [
   'returnvalue',
   'fleet:usage',
   'fleet:cancelled',
+  RESULT_FIELD,
+  STARTED_FIELD,
+  RESULT_TIME_FIELD,
 ] as const;
 
 function parsed(text: string | null | undefined): unknown {
@@ -39,19 +46,22 @@ export function endedJob(
   event: 'completed' | 'failed',
   values: readonly (string | null | undefined)[],
 ): EndedJob | undefined {
-  const [finishedOn, processedOn, failedReason, returned, failedUsage, cancelled] = values;
+  const [finishedOn, processedOn, failedReason, returned, failedUsage, cancelled, own, started, resultOn] =
+    values;
   if (!finishedOn) return undefined;
   const failure = event === 'failed' ? decodeFailure(failedReason ?? '') : undefined;
   const isCancelled = event === 'failed' && (cancelled !== null || failure?.code === 'job-cancelled');
   const usage = UsageSchema.safeParse(
-    (parsed(returned) as { usage?: unknown } | undefined)?.usage ?? parsed(failedUsage),
+    // A job that was cancelled while it waited for its follow-ups has paid for its result.
+    (parsed(returned ?? own) as { usage?: unknown } | undefined)?.usage ?? parsed(failedUsage),
   );
+  const [start, end] = started && resultOn ? [started, resultOn] : [processedOn, finishedOn];
   return {
     kind,
     outcome: isCancelled ? 'cancelled' : event,
     reason: failure === undefined || isCancelled ? 'none' : failure.code,
     endedAt: Number(finishedOn),
-    durationMs: processedOn ? Math.max(0, Number(finishedOn) - Number(processedOn)) : undefined,
+    durationMs: start ? Math.max(0, Number(end) - Number(start)) : undefined,
     usage: usage.data ?? NO_USAGE,
   };
 }

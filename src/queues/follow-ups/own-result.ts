@@ -7,10 +7,14 @@ import { runScript, script } from '../run-script.js';
 
 /**
  * Fields in the hash of a job with follow-ups, written together when the job has its result, before it waits for them.
- * `fleet:result` is the result (JSON); `fleet:followUps` is what became of each follow-up (JSON).
+ * `fleet:result` is the result (JSON); `fleet:followUps` is what became of each follow-up (JSON); `fleet:startedOn` and
+ * `fleet:resultOn` are the times (ms since 1970) at which the attempt that has the result started and got it. BullMQ's
+ * `processedOn` is later the time at which the job was taken again, to complete.
  */
-const RESULT_FIELD = 'fleet:result';
+export const RESULT_FIELD = 'fleet:result';
 export const FOLLOW_UPS_FIELD = 'fleet:followUps';
+export const STARTED_FIELD = 'fleet:startedOn';
+export const RESULT_TIME_FIELD = 'fleet:resultOn';
 
 /** What became of a follow-up: it was started and has an id, or was skipped, or could not be started. */
 const FollowUpOutcomeSchema = z.object({
@@ -29,10 +33,12 @@ export interface OwnResult {
   readonly followUps: readonly FollowUpOutcome[];
 }
 
-/** KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 result, 3 follow-ups. Returns 1, or 0 if the lock is lost. */
+/** KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 result, 3 follow-ups, 4 time. Returns 1, or 0 if the lock is lost. */
 const WRITE_RESULT = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], '${RESULT_FIELD}', ARGV[2], '${FOLLOW_UPS_FIELD}', ARGV[3])
+local started = redis.call('HGET', KEYS[1], 'processedOn') or ARGV[4]
+redis.call('HSET', KEYS[1], '${RESULT_FIELD}', ARGV[2], '${FOLLOW_UPS_FIELD}', ARGV[3],
+  '${STARTED_FIELD}', started, '${RESULT_TIME_FIELD}', ARGV[4])
 return 1`);
 
 /** @throws JobError `lock-lost` if another worker owns the job. */
@@ -41,7 +47,7 @@ export async function writeOwnResult(
   job: { readonly key: string; readonly token: string; readonly id: string },
   { result, followUps }: OwnResult,
 ): Promise<void> {
-  const args = [job.token, JSON.stringify(result), JSON.stringify(followUps)];
+  const args = [job.token, JSON.stringify(result), JSON.stringify(followUps), Date.now()];
   if ((await runScript(client, WRITE_RESULT, [job.key, `${job.key}:lock`], args)) === 1) return;
   throw new JobError('lock-lost', 'another worker owns the job', { jobId: job.id });
 }
