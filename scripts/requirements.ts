@@ -1,9 +1,10 @@
 /**
- * Writes `docs/requirements.md`: for every requirement id the titles of the tests that prove it, read from the report
- * that the last `npm test` left. With `--check` nothing is written: it fails where an id has no passing test, or where
- * the document names a test that is gone.
+ * Writes `docs/requirements.md`: for every requirement id the number of its tests and their files, read from the report
+ * of the last `npm test`. With `--check` nothing is written: it fails if an id has no passing test, has fewer tests than
+ * the document says, or none in a file that the document names.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packagePath } from '../src/package-root.js';
 
@@ -53,14 +54,25 @@ const report = JSON.parse(
   readFileSync(packagePath('node_modules', '.cache', 'tests.json'), 'utf8'),
 ) as Report;
 
-/** Titles of the tests that speak of a requirement, in alphabetical order; all of them, or those that passed. */
-function testsOf({ isNamedIn }: Requirement, which: 'all' | 'passed'): string[] {
-  const titles = report.testResults.flatMap(({ assertionResults }) =>
-    assertionResults
-      .filter(({ status, title }) => (which === 'all' || status === which) && isNamedIn(title))
-      .map(({ title }) => title.replace(/^[A-Z0-9, -]+(?:\s[a-z]+)?:\s*/, '')),
-  );
-  return [...new Set(titles)].sort();
+interface Proof {
+  readonly tests: number;
+  /** Paths below the package's root, in alphabetical order. */
+  readonly files: readonly string[];
+}
+
+/** The tests that name a requirement: all, or those that passed. A test that was skipped for want of a tool is one of all. */
+function proofOf({ isNamedIn }: Requirement, which: 'all' | 'passed'): Proof {
+  const counts = report.testResults.map(({ name, assertionResults }) => ({
+    file: relative(packagePath(), name),
+    tests: assertionResults.filter(
+      ({ status, title }) => (which === 'all' || status === which) && isNamedIn(title),
+    ).length,
+  }));
+  const found = counts.filter(({ tests }) => tests > 0);
+  return {
+    tests: found.reduce((sum, { tests }) => sum + tests, 0),
+    files: found.map(({ file }) => file).sort(),
+  };
 }
 
 function names(title: string, id: string): boolean {
@@ -68,33 +80,38 @@ function names(title: string, id: string): boolean {
   return at !== -1 && !/[\w]/.test(title.charAt(at + id.length));
 }
 
-const unproven = ALL.filter((requirement) => testsOf(requirement, 'passed').length === 0);
-/** Titles that a row shows; a requirement that many cases prove is not made clearer by all of them. */
-const MAX_TITLES = 12;
-const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-const rows = ALL.map((requirement) => {
-  // A test that was skipped for want of a tool is listed too, so that the document is the same on every machine.
-  const titles = testsOf(requirement, 'all').map(cell);
-  const more = titles.length > MAX_TITLES ? ['…'] : [];
-  return `| ${requirement.name} | ${[...titles.slice(0, MAX_TITLES), ...more].join('<br>')} |`;
-});
+const unproven = ALL.filter((requirement) => proofOf(requirement, 'passed').tests === 0);
 
-/** Titles in the document that no test has any more. */
-function staleTitles(document: string): string[] {
-  const present = new Set(ALL.flatMap((requirement) => testsOf(requirement, 'all').map(cell)));
-  return document
-    .split('\n')
-    .filter((line) => /^\| (?:REQ|SPEC)-/.test(line))
-    .flatMap((line) => line.slice(0, -2).split(' | ').slice(1).join(' | ').split('<br>'))
-    .filter((title) => title !== '…' && !present.has(title));
+function rowOf(requirement: Requirement): string {
+  const { tests, files } = proofOf(requirement, 'all');
+  const paths = files.map((file) => `\`${file}\``);
+  return `| ${requirement.name} | ${tests} | ${paths.join(', ')} |`;
 }
-const text = `# Requirements and the tests that prove them
 
-Written by \`scripts/requirements.ts\` from a test run; CI fails where an id has no passing test.
+/** What the document says of requirements and is not so any more. */
+function staleRows(document: string): string[] {
+  return ALL.flatMap((requirement) => {
+    const row = document.split('\n').find((line) => line.startsWith(`| ${requirement.name} | `));
+    if (row === undefined) return [`${requirement.name} is not in it`];
+    const { tests, files } = proofOf(requirement, 'all');
+    const listed = Number(row.split(' | ')[1]);
+    const gone = [...row.matchAll(/`([^`]+)`/g)]
+      .map(([, file]) => file ?? '')
+      .filter((file) => !files.includes(file));
+    return [
+      ...(tests < listed ? [`${requirement.name} has ${tests} tests, not ${listed}`] : []),
+      ...gone.map((file) => `${requirement.name} has no test in ${file}`),
+    ];
+  });
+}
 
-| requirement | tests |
-|---|---|
-${rows.join('\n')}
+const text = `# Requirements and their tests
+
+Written by \`scripts/requirements.ts\` from a test run. CI fails if an id has no passing test, or fewer tests than here.
+
+| requirement | tests | in |
+|---|---|---|
+${ALL.map(rowOf).join('\n')}
 `;
 
 const path = packagePath('docs', 'requirements.md');
@@ -104,10 +121,10 @@ if (unproven.length > 0) {
 } else if (!values.check) {
   writeFileSync(path, text);
 } else {
-  const stale = staleTitles(readFileSync(path, 'utf8'));
+  const stale = staleRows(readFileSync(path, 'utf8'));
   if (stale.length > 0) {
     process.stderr.write(
-      `docs/requirements.md names tests that are gone (npm run docs:requirements): ${stale.join('; ')}\n`,
+      `docs/requirements.md is out of date (npm run docs:requirements): ${stale.join('; ')}\n`,
     );
     process.exitCode = 1;
   }

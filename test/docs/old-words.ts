@@ -173,8 +173,6 @@ export const ALLOWED: readonly Allowed[] = [
   { at: 'bench/report/', found: 'mark', reason: 'a mark of the package @observablehq/plot' },
   { at: 'bench/report/', found: 'marks', reason: 'the marks of a plot of that package' },
   { at: 'src/agents/conversation.ts', found: 'question', reason: 'a message to the model' },
-  { at: 'docs/requirements.md', found: 'normalised', reason: 'the id of a labeled script' },
-  { at: 'docs/requirements.md', found: 'neighbours', reason: 'the id of a labeled script' },
   { at: 'src/gateway/pages/', found: 'labelledby', reason: 'the attribute aria-labelledby of HTML' },
   { at: 'scripts/regexps/growth.ts', found: 'analyse', reason: 'a function of the package scslre' },
 ];
