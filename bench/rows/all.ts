@@ -1,4 +1,5 @@
 import type { BenchRow, RowGroup } from '../harness/row.js';
+import { childStep } from './child-step.js';
 import { commands } from './commands.js';
 import { completed } from './completed.js';
 import { contaminationRows } from './contamination.js';
@@ -28,6 +29,7 @@ export const ROWS: readonly (BenchRow | RowGroup)[] = [
   pickUp,
   flowRefinement,
   flowEvaluation,
+  childStep,
   scaling,
   depth,
   memoryIdle,
