@@ -155,6 +155,16 @@ describe('a job with follow-ups', () => {
     expect(api.requests).toHaveLength(2);
   });
 
+  it('completes on a worker that would not start its follow-ups in the same way', async () => {
+    const worker = await start({ kinds: ['solution-check'] });
+    const handle = await addSolutionCheck(fleet, { ...LEAKY, then: [contamination] });
+    await handle.wait({ follow: false });
+    await worker.stop(1_000);
+    const stricter = { textLimits: { textBytes: 5, largeTextBytes: 5 } };
+    await start(stricter);
+    expect(await handle.wait()).toMatchObject({ state: 'completed', result: { status: 'corrected' } });
+  });
+
   it('is another job than one of its key with other follow-ups', async () => {
     const handle = await addSolutionCheck(fleet, { ...LEAKY, then: [contamination] }, { key: 'k' });
     expect((await addSolutionCheck(fleet, { ...LEAKY, then: [contamination] }, { key: 'k' })).id).toBe(

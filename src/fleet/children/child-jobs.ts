@@ -35,14 +35,24 @@ export interface ParentJob {
   readonly heritage: ChildHeritage;
 }
 
-interface PreparedChild extends RequestedChild {
+/** A child whose id is decided before it is added. */
+export interface DecidedChild {
+  readonly name: string;
+  readonly queue: string;
+  readonly id: string;
+}
+
+interface AddedChild extends RequestedChild {
+  /** @param isNew Whether there is no such job. */
+  add(isNew: boolean): Promise<void>;
+}
+
+interface PreparedChild extends AddedChild {
   readonly queue: string;
   readonly id: string;
   readonly options: ChildOptions<unknown>;
   /** Key of the check of an evaluation. */
   readonly checkKey?: string;
-  /** @param isNew Whether there is no such job. */
-  add(isNew: boolean): Promise<void>;
 }
 
 /** A job, or an evaluation with its check. */
@@ -107,9 +117,26 @@ export class ChildJobs implements ChildWork {
     return this.#prepareJob(request, await this.producer()).id;
   }
 
-  /** Runs declared follow-ups, however they end. @throws WaitForChildren until all have ended. */
-  async finish(requests: readonly ChildRequest[]): Promise<void> {
-    await this.#start(requests, await this.producer(), MAX_WITH_FOLLOW_UPS);
+  /**
+   * Runs children whose ids are decided, however they end. The payload of one is made only to add it: no other version or
+   * setting of a worker can change a child that was started.
+   * @throws WaitForChildren until all have ended.
+   */
+  async finish(
+    decided: readonly DecidedChild[],
+    payloadOf: (child: DecidedChild) => Promise<Readonly<Record<string, unknown>>>,
+  ): Promise<void> {
+    const { fleet, addChild, prepareChild } = await this.producer();
+    const { heritage } = this.parent;
+    const children = decided.map((child) => {
+      const { name, queue, id } = child;
+      const add = async (isNew: boolean) => {
+        const data = prepareChild(fleet, heritage, queue, await payloadOf(child));
+        await addChild(fleet, heritage, { queue, id, data }, { isNew });
+      };
+      return { name, digest: id, key: fleet.jobKey(queue, id), add };
+    });
+    await this.#begin(children, MAX_WITH_FOLLOW_UPS);
   }
 
   get ids(): ReadonlyMap<string, string> {
@@ -149,13 +176,17 @@ export class ChildJobs implements ChildWork {
     return results;
   }
 
-  /** Adds the children that were not added before. @throws WaitForChildren unless all have ended. */
+  /** @throws WaitForChildren unless all have ended. */
   async #start(
     requests: readonly Requested[],
     producer: ChildProducer,
-    max?: number,
   ): Promise<{ readonly children: readonly PreparedChild[]; readonly states: readonly ChildState[] }> {
     const children = requests.map((request) => this.#prepare(request, producer));
+    return { children, states: await this.#begin(children) };
+  }
+
+  /** Adds the children that were not added before. @throws WaitForChildren unless all have ended. */
+  async #begin(children: readonly AddedChild[], max?: number): Promise<readonly ChildState[]> {
     const states = await beginChildren(this.client, this.parent, children, max);
     for (const [at, child] of children.entries()) {
       const state = states[at]?.state;
@@ -165,7 +196,7 @@ export class ChildJobs implements ChildWork {
       this.#isWaiting = true;
       throw new WaitForChildren();
     }
-    return { children, states };
+    return states;
   }
 
   #prepare(request: Requested, producer: ChildProducer): PreparedChild {

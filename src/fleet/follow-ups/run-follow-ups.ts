@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis';
-import { PayloadError } from '../../errors.js';
+import { JobError, PayloadError } from '../../errors.js';
 import type { ChildRequest } from '../../processors/processor.js';
 import { type FollowUp, nameOfFollowUp } from '../../queues/follow-ups/contract.js';
 import {
+  FOLLOW_UPS_FIELD,
   type FollowUpOutcome,
   type OwnResult,
   readOwnResult,
@@ -45,15 +46,33 @@ export async function runFollowUps<R>(
   assertKnownKinds(job.then, job.id, parts.kinds);
   const earlier = await readOwnResult(parts.client, job.key);
   const own = earlier ?? (await firstResult(job, parts, await process()));
-  const starting = own.followUps.filter(({ id }) => id !== undefined).map(({ name }) => name);
+  const starting = own.followUps.flatMap(({ name, kind, id }) =>
+    id === undefined ? [] : [{ name: childName(name), queue: kind, id }],
+  );
   if (starting.length > 0) {
-    const result = await parts.restore(own.result);
-    const requests = job.then
-      .filter((followUp) => starting.includes(nameOfFollowUp(followUp)))
-      .map((followUp) => requestFor(followUp, job, result));
-    await new ChildJobs(parts.client, parts.childProducer, job).finish(requests);
+    const children = new ChildJobs(parts.client, parts.childProducer, job);
+    let result: Promise<unknown> | undefined;
+    await children.finish(starting, async ({ name }) => {
+      result ??= parts.restore(own.result);
+      return payloadFor(name, job, await result);
+    });
   }
   return own.result as R;
+}
+
+/** The payload of a follow-up that is started. */
+function payloadFor(name: string, job: JobWithFollowUps, result: unknown): Readonly<Record<string, unknown>> {
+  const followUp = job.then.find((candidate) => childName(nameOfFollowUp(candidate)) === name);
+  if (followUp === undefined) {
+    const message = `the payload of job ${job.id} declares no follow-up for its child "${name}"`;
+    throw new JobError('broken-record', message, { jobId: job.id, field: FOLLOW_UPS_FIELD });
+  }
+  return requestFor(followUp, job, result).payload;
+}
+
+/** Name of a follow-up among the children of its job. */
+function childName(name: string): string {
+  return `then:${name}`;
 }
 
 function assertKnownKinds(then: readonly FollowUp[], jobId: string, kinds: Pick<KindRegistry, 'has'>): void {
@@ -107,6 +126,6 @@ function requestFor(followUp: FollowUp, { payload }: JobWithFollowUps, result: u
   return {
     queue: followUp.kind,
     payload: payloadOfFollowUp(followUp, { result: fields, payload }),
-    options: { name: `then:${nameOfFollowUp(followUp)}` },
+    options: { name: childName(nameOfFollowUp(followUp)) },
   };
 }
