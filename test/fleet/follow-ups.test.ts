@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { MAX_CHILD_DEPTH } from '../../src/producers/add-child.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
@@ -153,6 +154,16 @@ describe('a job with follow-ups', () => {
       followUps: [{ id: early.followUps?.[0]?.id, job: { state: 'completed' } }],
     });
     expect(api.requests).toHaveLength(2);
+  });
+
+  it('fails before it is paid for if it is too deep below other jobs to have follow-ups', async () => {
+    const handle = await addSolutionCheck(fleet, { ...LEAKY, then: [contamination] });
+    const key = fleet.jobKey('solution-check', handle.id);
+    const opts = JSON.parse((await fleet.client.hget(key, 'opts')) ?? '{}');
+    await fleet.client.hset(key, 'opts', JSON.stringify({ ...opts, fleet: { depth: MAX_CHILD_DEPTH } }));
+    await start();
+    expect(await handle.wait()).toMatchObject({ state: 'failed', error: { code: 'child-limit' } });
+    expect(api.requests).toHaveLength(0);
   });
 
   it('completes on a worker that would not start its follow-ups in the same way', async () => {

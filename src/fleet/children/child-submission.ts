@@ -12,7 +12,7 @@ export type ChildSubmission = Pick<
 export interface ChildProducer
   extends Pick<
       typeof import('../../producers/add-child.js'),
-      'addChild' | 'childId' | 'childKey' | 'prepareChild'
+      'addChild' | 'assertChildDepth' | 'childId' | 'childKey' | 'prepareChild'
     >,
     Pick<
       typeof import('../../producers/add-child-evaluation.js'),
@@ -34,11 +34,12 @@ export function childProducer(
       import('../../producers/add-child.js'),
       import('../../producers/add-child-evaluation.js'),
     ]);
-    const { addChild, childId, childKey, prepareChild } = ofChildren;
+    const { addChild, assertChildDepth, childId, childKey, prepareChild } = ofChildren;
     const { addChildEvaluation, prepareChildEvaluation } = ofEvaluations;
     return {
       fleet: FleetClient.on(client, { ...submission, kinds }),
       addChild,
+      assertChildDepth,
       childId,
       childKey,
       prepareChild,

@@ -35,8 +35,8 @@ export interface FollowUpParts {
  * start, before it adds any: no later attempt can decide otherwise, or process the job again. The follow-ups are children of
  * the job, which frees its slot and completes when all of them have ended, failed ones too.
  * @param process Processes the job and returns its result, in the form in which it is stored.
- * @throws PayloadError `newer-contract`, before anything is paid, if this worker does not know the kind of a follow-up;
- *   WaitForChildren.
+ * @throws Before anything is paid, PayloadError `newer-contract` if this worker does not know the kind of a follow-up, and
+ *   JobError `child-limit` if the job is too deep to have any. WaitForChildren.
  */
 export async function runFollowUps<R>(
   job: JobWithFollowUps,
@@ -44,6 +44,7 @@ export async function runFollowUps<R>(
   process: () => Promise<R>,
 ): Promise<R> {
   assertKnownKinds(job.then, job.id, parts.kinds);
+  if (job.then.length > 0) (await parts.childProducer()).assertChildDepth(job.heritage, 1);
   const earlier = await readOwnResult(parts.client, job.key);
   const own = earlier ?? (await firstResult(job, parts, await process()));
   const starting = own.followUps.flatMap(({ name, kind, id }) =>
