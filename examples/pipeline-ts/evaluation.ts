@@ -26,12 +26,13 @@ export function startEvaluator(redisUrl: string, prefix: string, runs: ScriptRun
 export const TEST_CASE = 'digits';
 
 /**
- * A script is refused with a leak that cannot be corrected, and as a copy of a known solution; what it shares with the first
+ * A corrected script is checked once more. A script is refused with a leak that cannot be corrected, and as a copy of a known solution; what it shares with the first
  * solution does not count, since everybody has that.
  */
 export async function conditions() {
   const starter = await readPython('solution.py');
   return {
+    verify: 'agent',
     contamination: { testCase: { id: TEST_CASE, name: 'Digits', difficulty: 'hard', starter } },
     require: { leakage: ['clean', 'corrected'], contamination: 'clean' },
   } as const;
