@@ -1,5 +1,6 @@
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { succeedsWithin } from '../async.js';
 
 /** How often a connection is checked, in milliseconds. */
 const LOOK_MS = 100;
@@ -47,8 +48,8 @@ export async function wakeWorker(worker: Worker, client: Redis): Promise<void> {
     blocking.once('close', resolve);
   });
   blocking.disconnect(true);
-  // Redis would give the marker to the old connection.
-  await closed;
+  // Redis would give the marker to the old connection. One that was closed before says so no more.
+  await succeedsWithin(closed, RECONNECT_MS);
   await untilConnected([worker], [], RECONNECT_MS);
   await client.zadd(worker.toKey('marker'), 0, '0');
 }
