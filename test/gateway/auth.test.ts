@@ -296,7 +296,8 @@ describe('headers and logs', () => {
     const log = server.log();
     expect(log).toContain('"route":"/v1/jobs/solution-check"');
     expect(log).not.toMatch(/SECRET/);
-    expect(log).not.toContain(token.split('_').at(-1));
+    // The secret may contain underscores.
+    expect(log).not.toContain(token.split('_').slice(2).join('_'));
     expect(log).not.toContain(cookie.split('=')[1]);
   });
 });
