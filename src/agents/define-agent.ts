@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
-import { messageOf, PromptError } from '../errors.js';
 import type { Agent } from './agent-runner.js';
-import { parseOwnPromptFile } from './prompt-file.js';
+import { parseOwnPromptFile, readPromptText } from './prompt-file.js';
 import { type PromptVariables, parseTemplate, renderTemplate } from './prompt-template.js';
 
 export interface AgentOptions<Output> {
@@ -30,7 +28,12 @@ export interface AgentOptions<Output> {
 export function defineAgent<Output = string>(options: AgentOptions<Output>): Agent<Output> {
   const { promptFile, outputSchema = null, tools = null, model = null, offline } = options;
   const path = promptFile instanceof URL ? fileURLToPath(promptFile) : promptFile;
-  const { agent = basename(path, '.md'), variant, variables, body } = parseOwnPromptFile(path, read(path));
+  const {
+    agent = basename(path, '.md'),
+    variant,
+    variables,
+    body,
+  } = parseOwnPromptFile(path, readPromptText(path));
   const template = parseTemplate(agent, body, variables);
   return {
     agentType: agent,
@@ -41,18 +44,4 @@ export function defineAgent<Output = string>(options: AgentOptions<Output>): Age
     render: (values) => renderTemplate(template, values),
     ...(offline === undefined ? {} : { offline }),
   };
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new PromptError(
-      'prompt-not-found',
-      `The prompt file ${path} cannot be read: ${messageOf(cause)}.`,
-      {
-        cause,
-      },
-    );
-  }
 }

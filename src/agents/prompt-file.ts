@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { PromptError } from '../errors.js';
+import { messageOf, PromptError } from '../errors.js';
 import type { VariableDeclaration } from './prompt-template.js';
 
 /** `name`, `name?` (may be left out) or `name[]` (a list of texts). */
@@ -81,6 +82,21 @@ export function parseOwnPromptFile(
   const { frontMatter, body } = split(path, content, OwnFrontMatterSchema);
   if (frontMatter === undefined) throw fileError(path, 'it has no front matter with its variables');
   return { ...frontMatter, body };
+}
+
+/** @throws {PromptError} a file that cannot be read. */
+export function readPromptText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new PromptError(
+      'prompt-not-found',
+      `The prompt file ${path} cannot be read: ${messageOf(cause)}.`,
+      {
+        cause,
+      },
+    );
+  }
 }
 
 function fileError(path: string, problem: string): PromptError {

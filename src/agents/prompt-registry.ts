@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf, PromptError } from '../errors.js';
 import { packagePath } from '../package-root.js';
-import { type FrontMatter, parsePromptFile } from './prompt-file.js';
+import { type FrontMatter, parsePromptFile, readPromptText } from './prompt-file.js';
 import {
   type PromptTemplate,
   type PromptVariables,
@@ -103,7 +103,7 @@ function readShipped(): Map<string, RegisteredPrompt> {
   const folder = packagePath('prompts');
   const prompts = new Map<string, RegisteredPrompt>();
   for (const path of promptFilesIn(folder)) {
-    const { frontMatter, body } = parsePromptFile(path, readText(path));
+    const { frontMatter, body } = parsePromptFile(path, readPromptText(path));
     if (!frontMatter)
       throw new PromptError('prompt-not-found', `The prompt file ${path} has no front matter.`);
     prompts.set(basename(path), register(frontMatter, body));
@@ -120,7 +120,7 @@ function applyOverrides(prompts: Map<string, RegisteredPrompt>, folder: string):
         `FLEET_PROMPTS holds ${basename(path)}, which replaces no prompt. The prompts are: ${[...prompts.keys()].join(', ')}.`,
       );
     }
-    const { frontMatter, body } = parsePromptFile(path, readText(path));
+    const { frontMatter, body } = parsePromptFile(path, readPromptText(path));
     if (frontMatter && contractOf(frontMatter) !== contractOf(shipped.frontMatter)) {
       throw new PromptError(
         'prompt-variable',
@@ -152,20 +152,6 @@ function promptFilesIn(folder: string): string[] {
     .filter((name) => name.endsWith('.md') && name !== 'README.md')
     .sort()
     .map((name) => join(folder, name));
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new PromptError(
-      'prompt-not-found',
-      `The prompt file ${path} cannot be read: ${messageOf(cause)}.`,
-      {
-        cause,
-      },
-    );
-  }
 }
 
 function keyOf(prompt: { readonly agent: string; readonly variant: string }): string {

@@ -1,33 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
 import { findJob } from '../../src/producers/find-job.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
-import { correction, leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import { correction, leaks } from '../support/agent-answers.js';
+import { fleetWithRunner } from '../support/fleet.js';
+import { errorReply, type Script } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 
 const redis = redisOfFile();
-let fleets = 0;
-let test: TestFleet;
-let api: MessagesApi | undefined;
-
-afterEach(async () => {
-  await test.close();
-  await api?.close();
-  api = undefined;
-});
-
-async function startFleet(reply: Script) {
-  fleets += 1;
-  test = await startTestFleet(redis, `test-${fleets}`);
-  api = await startMessagesApi({ reply });
-  return { ...test, api, runner: runnerFor(api) };
-}
+const startFleet = (reply: Script) => fleetWithRunner(redis, 'test', reply);
 
 describe('a solution-check job', () => {
   it('REQ-SF-020: goes through Redis and a worker and comes back corrected', async () => {

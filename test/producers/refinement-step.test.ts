@@ -1,17 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findJob } from '../../src/producers/find-job.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { retryJob } from '../../src/producers/retry-job.js';
-import { runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { fleetWithRunner } from '../support/fleet.js';
 import {
   errorReply,
   jsonReply,
-  type MessagesApi,
   type RecordedRequest,
   type Reply,
   type Script,
-  startMessagesApi,
   textReply,
 } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
@@ -25,22 +23,7 @@ const STEP = {
 const PLAN = { code_block: 'a = fit(all)', plan: 'Fit it on less.' };
 
 const redis = redisOfFile();
-let fleets = 0;
-let test: TestFleet;
-let api: MessagesApi | undefined;
-
-afterEach(async () => {
-  await test.close();
-  await api?.close();
-  api = undefined;
-});
-
-async function startFleet(reply: Script) {
-  fleets += 1;
-  test = await startTestFleet(redis, `step-${fleets}`);
-  api = await startMessagesApi({ reply });
-  return { ...test, api, runner: runnerFor(api) };
-}
+const startFleet = (reply: Script) => fleetWithRunner(redis, 'step', reply);
 
 const isSummary = ({ text }: RecordedRequest) => text.includes('<ablation-code-');
 
@@ -101,7 +84,7 @@ describe('addRefinementStep', () => {
     await retryJob(fleet, summarize.id);
     await summarize.result();
     const { queue } = await findJob(fleet, extract.id);
-    await untilCompleted(queue.name, extract.id);
+    await untilCompleted(fleet, queue.name, extract.id);
     expect((await extract.result()).outcome).toBe('selected');
   });
 
@@ -131,7 +114,7 @@ describe('addRefinementStep', () => {
     broken = false;
     const again = await addRefinementStep(fleet, STEP, { key: 'k' });
     expect(again.extract.outcome).toBe('retried');
-    await untilCompleted('extract', again.extract.id);
+    await untilCompleted(fleet, 'extract', again.extract.id);
     expect((await again.extract.result()).outcome).toBe('selected');
   });
 
@@ -187,15 +170,15 @@ describe('addRefinementStep', () => {
 });
 
 /** Waits for an event that a job completed, whatever its state was before. */
-async function untilCompleted(queue: string, id: string): Promise<void> {
+async function untilCompleted(fleet: FleetClient, queue: string, id: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const look = () => {
-      findJob(test.fleet, id, queue)
+      findJob(fleet, id, queue)
         .then(async ({ job }) => {
           if ((await job.getState()) === 'completed') resolve();
         })
         .catch(reject);
     };
-    test.fleet.events(queue).listen(id, look).then(look, reject);
+    fleet.events(queue).listen(id, look).then(look, reject);
   });
 }

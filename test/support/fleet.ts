@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
 import { FleetClient, type FleetClientOptions } from '../../src/producers/fleet-client.js';
-import { leaks } from './agent-answers.js';
+import { leaks, runnerFor } from './agent-answers.js';
 import { checkInvariants } from './invariants.js';
 import { type MessagesApi, type Script, startMessagesApi } from './messages-api.js';
 import type { TestRedis } from './redis.js';
@@ -91,4 +91,14 @@ export async function fleetOfTest(
     await api.close();
   });
   return { test, api };
+}
+
+/** The same, with the runner that calls the Messages API. */
+export async function fleetWithRunner(
+  redis: TestRedis,
+  name: string,
+  reply: Script,
+): Promise<TestFleet & { readonly api: MessagesApi; readonly runner: AgentRunner }> {
+  const { test, api } = await fleetOfTest(redis, name, reply);
+  return { ...test, api, runner: runnerFor(api) };
 }
