@@ -71,6 +71,22 @@ describe('a job that starts children', () => {
     expect(await waiting()).toBe(1);
   });
 
+  it('waits for a child that its processor does not await, and its worker does not end by it', async () => {
+    const unhandled: unknown[] = [];
+    const listener = (thrown: unknown) => unhandled.push(thrown);
+    process.on('unhandledRejection', listener);
+    try {
+      const jobs = attempt(await newParent());
+      void jobs.child('solution-check', check('a'), { name: 'a' });
+      expect(await jobs.isWaiting()).toBe(true);
+      // Node reports a rejection after the promises of the tick.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', listener);
+    }
+  });
+
   it('adds a child that was recorded but not added when its worker was killed', async () => {
     const parent = await newParent();
     await expect(attempt(parent).children([request('a'), request('b')])).rejects.toThrow(WaitForChildren);

@@ -75,26 +75,25 @@ export class ChildJobs implements ChildWork {
     private readonly parent: ParentJob,
   ) {}
 
-  async child<K extends KindRef, Else = never>(
+  child<K extends KindRef, Else = never>(
     kind: K,
     payload: PayloadInputOf<K>,
     options: ChildOptions<Else>,
   ): Promise<ResultOf<K> | Else> {
     // The result was validated by the contract of its kind.
-    return (await this.childIn(kindNameOf(kind), payload, options)) as ResultOf<K> | Else;
+    return this.childIn(kindNameOf(kind), payload, options) as Promise<ResultOf<K> | Else>;
   }
 
-  async childIn(
+  childIn(
     queue: string,
     payload: Readonly<Record<string, unknown>>,
     options: ChildOptions<unknown>,
   ): Promise<unknown> {
-    const [result] = await this.children([{ queue, payload, options }]);
-    return result;
+    return mayBeForgotten(this.#inTurn([{ queue, payload, options }]).then(([result]) => result));
   }
 
   children(requests: readonly ChildRequest[]): Promise<unknown[]> {
-    return this.#inTurn(requests);
+    return mayBeForgotten(this.#inTurn(requests));
   }
 
   #inTurn(requests: readonly Requested[]): Promise<unknown[]> {
@@ -103,13 +102,10 @@ export class ChildJobs implements ChildWork {
     return handled;
   }
 
-  async evaluation(
-    evaluation: ChildEvaluation,
-    { name }: Pick<ChildOptions, 'name'>,
-  ): Promise<EvaluationOutcome> {
-    const [outcome] = await this.#inTurn([{ queue: evaluation.queue, evaluation, options: { name } }]);
+  evaluation(evaluation: ChildEvaluation, { name }: Pick<ChildOptions, 'name'>): Promise<EvaluationOutcome> {
+    const requested = this.#inTurn([{ queue: evaluation.queue, evaluation, options: { name } }]);
     // `#outcomeOf` made it.
-    return outcome as EvaluationOutcome;
+    return mayBeForgotten(requested.then(([outcome]) => outcome as EvaluationOutcome));
   }
 
   /** The id that a child gets. @throws PayloadError if its payload breaks the contract. */
@@ -296,6 +292,12 @@ export class ChildJobs implements ChildWork {
     const { code, message } = await failureForChild(this.client, key, reason);
     throw new JobError(code, message, { jobId: this.parent.id });
   }
+}
+
+/** A processor may forget to await it. The job waits for its child all the same, and an unhandled rejection would end the worker. */
+function mayBeForgotten<T>(requested: Promise<T>): Promise<T> {
+  requested.catch(() => undefined);
+  return requested;
 }
 
 /** Why a child failed that has not completed. */
