@@ -8,6 +8,7 @@ import { followUpsOf } from '../queues/follow-ups/contract.js';
 import { writeUsage } from '../queues/job-flags.js';
 import type { JobKind } from '../queues/kind.js';
 import { UsageSchema } from '../queues/usage.js';
+import { firstIssue } from '../queues/validate.js';
 import type { ParentJob } from './children/child-jobs.js';
 import type { StartedChild } from './children/child-script.js';
 import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
@@ -191,7 +192,9 @@ async function processAttempt(
 function checkResult(kind: JobKind, result: unknown): unknown {
   const { data, error } = kind.result.safeParse(result);
   if (error !== undefined) {
-    const message = `the processor of ${kind.name} returned a result that breaks its contract: ${error.message}`;
+    const { field, message: why } = firstIssue(error);
+    const at = field === '' ? 'result' : `result.${field}`;
+    const message = `the processor of ${kind.name} returned a result that breaks its contract: ${at}: ${why}`;
     throw processorError(kind.name, message, error);
   }
   return data;

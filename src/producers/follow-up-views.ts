@@ -1,9 +1,17 @@
 import { addUsage, type Usage } from '../queues/usage.js';
 import type { FollowUpView, JobView } from './job-view.js';
+import type { WaitOptions } from './wait-for-job.js';
 
-/** Whether a job has failed or was cancelled, or its result cannot be read, or one of its follow-ups has a failure. */
-export function hasFailure({ state, error, followUps = [] }: JobView): boolean {
+/**
+ * Whether a job has failed or was cancelled, or its result cannot be read, or one of its follow-ups has a failure.
+ * @param options.follow false: follow-ups do not count.
+ */
+export function hasFailure(
+  { state, error, followUps = [] }: JobView,
+  { follow = true }: Pick<WaitOptions, 'follow'> = {},
+): boolean {
   if (state === 'failed' || state === 'cancelled' || error !== undefined) return true;
+  if (!follow) return false;
   return followUps.some(
     (followUp) => followUp.error !== undefined || (followUp.job && hasFailure(followUp.job)),
   );

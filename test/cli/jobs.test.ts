@@ -72,6 +72,18 @@ describe('fleet submit, get, wait, list, cancel, retry', () => {
     );
     const { value } = await json([...submit, '--no-follow'], PAYLOAD);
     expect(value).toMatchObject({ result: { status: 'clean' }, followUps: [{ name: 'again' }, {}] });
+    const extract = {
+      kind: 'extract',
+      payload: { summary: 'x', previousBlocks: [] },
+      from: { solution: 'result.solution', model: 'payload.model' },
+    };
+    writeFileSync(file, JSON.stringify([extract]));
+    const failing = await json([...submit], PAYLOAD);
+    expect(failing).toMatchObject({
+      exitCode: 2,
+      value: { followUps: [{ error: { code: 'invalid-payload' } }] },
+    });
+    expect((await json([...submit, '--no-follow'], PAYLOAD)).exitCode).toBe(0);
     const twice = JSON.stringify({ ...JSON.parse(PAYLOAD), then: [] });
     expect((await run(submit, twice)).stderr).toContain('and so has --then');
   });

@@ -59,7 +59,7 @@ function oneJob(
         return viewJob(fleet, locationOf(fleet, id));
       });
       printJob(view, options.json === true);
-      if (name === 'wait' && hasFailure(view)) process.exitCode = 2;
+      if (name === 'wait' && hasFailure(view, options)) process.exitCode = 2;
     });
 }
 

@@ -85,6 +85,6 @@ async function submit(
       if (handle.outcome !== 'created') printNote(FOUND[handle.outcome]);
       printJob(view, false);
     }
-    return hasFailure(view) ? 2 : 0;
+    return hasFailure(view, { follow }) ? 2 : 0;
   });
 }
