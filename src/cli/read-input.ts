@@ -41,7 +41,8 @@ export function readOutput(file: string, limit: ReadLimit): Promise<string> {
   return readUtf8(file, limit);
 }
 
-function nameOf(file: string): string {
+/** A file as messages name it. */
+export function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
@@ -59,15 +60,15 @@ async function readUtf8(file: string, limit: ReadLimit): Promise<string> {
 
 /**
  * Reads JSON from a file, or from standard input for `-`.
- * @throws As `readText`.
+ * @param option The option that names the file, for messages.
+ * @throws UsageError `usage` if it is not JSON; as `readText`.
  */
-export async function readJson(file: string, limit: ReadLimit): Promise<unknown> {
+export async function readJson(file: string, limit: ReadLimit, option?: string): Promise<unknown> {
   const text = await readText(file, limit);
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new UsageError('unreadable-input', `${nameOf(file)} is not JSON: ${messageOf(cause)}`, {
-      cause,
-    });
+    const where = option === undefined ? '' : `${option}: `;
+    throw new UsageError('usage', `${where}${nameOf(file)} is not JSON: ${messageOf(cause)}`, { cause });
   }
 }

@@ -31,6 +31,8 @@ export interface KeyOptions {
    * queue fairly, and the tenants of each submitter share its part. Default: none; tenants share the queue directly.
    */
   readonly submitter?: string;
+  /** Follow-ups belong in the payload. */
+  readonly then?: never;
 }
 
 export interface AddOptions extends KeyOptions {

@@ -8,6 +8,7 @@ import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { withTags } from './job-tags.js';
+import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
 import { checkSubmission } from './submission-fields.js';
@@ -178,7 +179,11 @@ function bulkJob(fleet: FleetClient, kind: string, { job, stored }: Ready) {
   return { name: kind, data: stored, opts };
 }
 
-function prepare(fleet: FleetClient, { kind, payload, options = {} }: BatchItem, index: number): Prepared {
+const ITEM_FIELDS: OptionNames<BatchItem> = { kind: true, payload: true, options: true };
+
+function prepare(fleet: FleetClient, item: BatchItem, index: number): Prepared {
+  const { kind, payload, options = {} } = item;
+  rejectUnknownOptions(item, ITEM_FIELDS);
   checkSubmission(options);
   const name = kindNameOf(kind);
   const data = prepareData(fleet, name, payload);

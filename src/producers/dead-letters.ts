@@ -9,6 +9,7 @@ import { findJob, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import { type JobView, unreadable, viewJob } from './job-view.js';
+import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { retryJob } from './retry-job.js';
 
 /** Selects dead letters; a field that is left out matches all. */
@@ -23,6 +24,15 @@ export interface DeadLetterFilter {
   /** Only jobs that failed at least this long ago, in milliseconds. */
   readonly olderThanMs?: number;
 }
+
+const FILTER_FIELDS: OptionNames<DeadLetterFilter> = {
+  ids: true,
+  kind: true,
+  run: true,
+  tenant: true,
+  code: true,
+  olderThanMs: true,
+};
 
 /** A job that failed permanently, with all data that are needed to diagnose it and to run it again. */
 export interface DeadLetter {
@@ -153,6 +163,7 @@ async function forEachDead(
 }
 
 async function* deadLetters(fleet: FleetClient, filter: DeadLetterFilter): AsyncGenerator<JobSummary> {
+  rejectUnknownOptions(filter, FILTER_FIELDS);
   if (filter.kind !== undefined) fleet.kinds.get(filter.kind);
   for (const [kind, queue] of fleet.kindQueues) {
     if (filter.kind !== undefined && filter.kind !== kind) continue;

@@ -10,6 +10,7 @@ import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/
 import { EndEvents, type QueueEnds } from './end-events.js';
 import { EventFeed } from './event-feed.js';
 import { YieldingFlowProducer } from './flows/yielding-flow-producer.js';
+import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { SharedEnds } from './shared-ends.js';
 
@@ -31,6 +32,18 @@ export interface FleetClientOptions extends RedisWaitOptions {
   // biome-ignore lint/suspicious/noExplicitAny: BullMQ leaves the type of the context open
   readonly telemetry?: Telemetry<any>;
 }
+
+const CLIENT_OPTIONS: OptionNames<FleetClientOptions> = {
+  redisUrl: true,
+  prefix: true,
+  kinds: true,
+  limits: true,
+  retentionDays: true,
+  offloadBytes: true,
+  memory: true,
+  telemetry: true,
+  waitForSlow: true,
+};
 
 function registryOf(kinds: FleetClientOptions['kinds'] = BUILT_IN_CONTRACTS): KindRegistry {
   return kinds instanceof KindRegistry ? kinds : new KindRegistry(Object.values(KINDS), kinds);
@@ -95,10 +108,11 @@ export class FleetClient {
 
   /**
    * Connects to the fleet's Redis.
-   * @throws RedisError `redis-unreachable` if it cannot connect within five seconds; ConfigurationError if the address is
+   * @throws PayloadError naming an option that does not exist; RedisError `redis-unreachable` if it cannot connect within five seconds; ConfigurationError if the address is
    *   not valid, or is a cluster's and the prefix does not fit it; KindError if two kinds have the same name.
    */
   static async open(options: FleetClientOptions): Promise<FleetClient> {
+    rejectUnknownOptions(options, CLIENT_OPTIONS);
     assertPrefixFitsCluster(options.redisUrl, options.prefix ?? 'fleet');
     return new FleetClient(
       await connectProducer(options.redisUrl, { waitForSlow: options.waitForSlow }),

@@ -3,6 +3,7 @@ import type { KindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import type { JobState } from './job-view.js';
+import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 
 export interface ListFilter {
   readonly kind?: KindName;
@@ -12,6 +13,8 @@ export interface ListFilter {
   /** Maximum number of jobs to return; default 100. */
   readonly limit?: number;
 }
+
+const FILTER_FIELDS: OptionNames<ListFilter> = { kind: true, state: true, run: true, limit: true };
 
 /** BullMQ's lists that can contain a job of a state. A cancelled job that no worker has taken is still in another. */
 const LISTS: Record<JobState, JobType[]> = {
@@ -32,6 +35,7 @@ const IDS_A_STEP = 5_000;
  * kinds about equally many of each. Memory holds only the ids and times of all jobs in the lists at once.
  */
 export async function listJobs(fleet: FleetClient, filter: ListFilter = {}): Promise<JobSummary[]> {
+  rejectUnknownOptions(filter, FILTER_FIELDS);
   if (filter.kind !== undefined) fleet.kinds.get(filter.kind);
   const limit = filter.limit ?? 100;
   const lists = filter.state === undefined ? [...new Set(Object.values(LISTS).flat())] : LISTS[filter.state];

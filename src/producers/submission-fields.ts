@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { PayloadError } from '../errors.js';
 import { MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { nameField } from '../queues/names.js';
+import type { AddOptions, KeyOptions } from './add-job.js';
+import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 
 /** Maximum delay, in milliseconds: a year, which the score of a delayed job can represent. */
 const MAX_DELAY_MS = 365 * 86_400_000;
@@ -23,12 +25,29 @@ export const SUBMISSION_FIELDS = {
 
 const SubmissionSchema = z.object(SUBMISSION_FIELDS);
 
+/** The options that name a submission, for flows. */
+export const KEY_OPTIONS: OptionNames<KeyOptions> = {
+  key: true,
+  force: true,
+  tenant: true,
+  submitter: true,
+};
+const ADD_OPTIONS: OptionNames<AddOptions> = {
+  ...KEY_OPTIONS,
+  priority: true,
+  delayMs: true,
+  budgetUsd: true,
+};
+
 /**
  * Validates the options of a submission; a caller without types may pass anything.
- * @throws PayloadError with the invalid field: otherwise a budget that is not a number would be ignored.
+ * @param names The options that there are; default: those of a job.
+ * @throws PayloadError with the invalid field, or the option that does not exist: otherwise a budget that is not a number, or
+ *   a misspelled one, would be ignored.
  */
-export function checkSubmission(options: object): void {
+export function checkSubmission(options: AddOptions, names: OptionNames<KeyOptions> = ADD_OPTIONS): void {
   if (Object.keys(options).length === 0) return;
+  rejectUnknownOptions<KeyOptions>(options, names);
   const issue = SubmissionSchema.safeParse(options).error?.issues[0];
   if (issue === undefined) return;
   const field = issue.path.join('.');

@@ -9,6 +9,7 @@ import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
 import { hasEnded, type JobView, viewJob, withTexts } from './job-view.js';
+import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 
 export interface WaitOptions {
   /** Maximum wait in milliseconds; default: no limit. The job goes on afterward. */
@@ -17,6 +18,8 @@ export interface WaitOptions {
   /** false: returns when the job has its result, and does not wait for its follow-ups. Default: true. */
   readonly follow?: boolean;
 }
+
+const WAIT_OPTIONS: OptionNames<WaitOptions> = { timeout: true, signal: true, follow: true };
 
 /**
  * Whether a job may have ended: one short read, because most jobs have not when a wait begins.
@@ -98,6 +101,7 @@ async function waitForView<T extends Pick<JobSummary, 'state' | 'followUps'>>(
   queueName: string | undefined,
   read: (location: JobLocation) => Promise<T>,
 ): Promise<T> {
+  rejectUnknownOptions(options, WAIT_OPTIONS);
   const kind = queueName ?? fleet.kinds.ofJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   const look = async () => {
@@ -120,6 +124,7 @@ export async function waitForReturn(
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobReturn> {
+  rejectUnknownOptions(options, WAIT_OPTIONS);
   const location = locationOf(fleet, id, queueName);
   return waitForEnd<JobReturn>(fleet, location, options, async (completed) => {
     if (completed !== undefined) {

@@ -85,7 +85,16 @@ describe('fleet submit, get, wait, list, cancel, retry', () => {
     });
     expect((await json([...submit, '--no-follow'], PAYLOAD)).exitCode).toBe(0);
     const twice = JSON.stringify({ ...JSON.parse(PAYLOAD), then: [] });
-    expect((await run(submit, twice)).stderr).toContain('and so has --then');
+    expect((await run(submit, twice)).stderr).toMatch(/and so has --then: .*leave out --then \(usage\)/);
+    for (const [text, problem] of [
+      ['[{', 'is not JSON'],
+      ['{"kind": "extract"}', 'must be a JSON list'],
+    ] as const) {
+      writeFileSync(file, text);
+      const refused = await run(submit, PAYLOAD);
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(refused.stderr).toMatch(new RegExp(`--then: .*then.json ${problem}.*\\(usage\\)\\n +Correct`));
+    }
   });
 
   it('submit --wait without a Redis starts what is missing and stops it again', async () => {

@@ -252,6 +252,8 @@ describe('what HTTP narrows', () => {
       code: 'model-not-allowed',
       field: 'payload.then[0].then[0].payload.model',
     });
+    const beside = await gateway.send('POST', '/v1/jobs/solution-check', { ...CHECK, then });
+    expect(beside.json.detail).toContain('then: unknown field; follow-ups belong in "payload"');
   });
 
   it('takes no workspace where no roots are configured', async () => {

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { addJob } from '../../src/producers/add-job.js';
+import { addJobs } from '../../src/producers/add-jobs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
+import { listDeadLetters } from '../../src/producers/dead-letters.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
+import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
+import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
+import { listJobs } from '../../src/producers/list-jobs.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, type Script } from '../support/messages-api.js';
@@ -121,5 +130,67 @@ describe('keys', () => {
     await Promise.all(handles.map((handle) => handle.result()));
     expect(new Set(handles.map(({ id }) => id)).size).toBe(1);
     expect(api.requests).toHaveLength(1);
+  });
+});
+
+describe('an option that does not exist is refused, and named', () => {
+  const evaluation = { queue: 'evaluate', name: 'score' };
+  const check = payload();
+  const step = { ablationCode: 'x', rawOutput: '', previousBlocks: [], ...check };
+  const id = 'solution-check-x';
+  // Callers without types pass anything.
+  const then = { then: [{ kind: 'solution-check', from: { solution: 'result.solution' } }] } as object;
+  const budget = { budget: 1 } as object;
+  const priority = { priority: 1 } as object;
+
+  it.each<[string, string, (fleet: FleetClient) => Promise<unknown>]>([
+    ['of a job', 'then: .*belong in the payload', (fleet) => addJob(fleet, 'solution-check', check, then)],
+    ['of a job', 'budget: .*budgetUsd', (fleet) => addJob(fleet, 'solution-check', check, budget)],
+    [
+      'of an evaluation',
+      'priority',
+      (fleet) => addGuardedEvaluation(fleet, { ...check, evaluation }, priority),
+    ],
+    ['in an evaluation', 'then', (fleet) => addGuardedEvaluation(fleet, { ...check, evaluation, ...then })],
+    ['of a batch', 'then', (fleet) => addCandidateBatch(fleet, { candidates: [check], evaluation }, then)],
+    [
+      'in a batch',
+      'budget',
+      (fleet) => addCandidateBatch(fleet, { candidates: [check], evaluation, ...budget }),
+    ],
+    [
+      'of a candidate',
+      'candidates\\[0\\].then',
+      (fleet) => addCandidateBatch(fleet, { candidates: [{ ...check, ...then }], evaluation }),
+    ],
+    ['of a step', 'priority', (fleet) => addRefinementStep(fleet, step, priority)],
+    ['in a step', 'then', (fleet) => addRefinementStep(fleet, { ...step, ...then })],
+    ['of a wait', 'timeoutMs: .*"timeout"', (fleet) => waitForJob(fleet, id, { timeoutMs: 1 } as object)],
+    ['of a list', 'tenant', (fleet) => listJobs(fleet, { tenant: 'a' } as object)],
+    ['of dead letters', 'errorCode', (fleet) => listDeadLetters(fleet, { errorCode: 'x' } as object)],
+    [
+      'of a client',
+      'retention',
+      ({ prefix }) => FleetClient.open({ redisUrl: redis.url, prefix, retention: 1 } as { redisUrl: string }),
+    ],
+  ])('%s: %s', async (_of, message, act) => {
+    const { fleet } = await startFleet();
+    await expect(act(fleet)).rejects.toMatchObject({
+      code: 'invalid-payload',
+      message: expect.stringMatching(new RegExp(`^${message}`)),
+    });
+    expect(await fleet.client.keys(`${fleet.prefix}:*`)).toEqual([]);
+  });
+
+  it('in a batch of jobs, only for the job that has it', async () => {
+    const { fleet } = await startFleet();
+    const items = [
+      { kind: 'solution-check', payload: check },
+      { kind: 'solution-check', payload: check, key: 'k' },
+    ];
+    expect(await addJobs(fleet, items)).toMatchObject([
+      { handle: { outcome: 'created' } },
+      { error: { code: 'invalid-payload', field: 'key' } },
+    ]);
   });
 });

@@ -41,6 +41,11 @@ describe('declared follow-ups', () => {
 
   it.each<[string, object, string]>([
     ['an unknown kind', { ...again, kind: 'verify' }, 'then[0].kind: "verify" is not a kind of job'],
+    [
+      'the definition of a kind',
+      { ...again, kind: KINDS.contamination },
+      'then[0].kind: is the definition of a kind; use its name, "contamination"',
+    ],
     ['an unknown key', { ...again, if: 1 }, 'then[0].if: unknown field'],
     ['an unknown field', { ...again, payload: { speed: 1 } }, 'then[0].payload.speed: unknown field'],
     ['a wrong value', { ...again, payload: { verify: 'x' } }, 'then[0].payload.verify: '],

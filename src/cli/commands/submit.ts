@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
 import { type AddOptions, addJob } from '../../producers/add-job.js';
 import { hasFailure } from '../../producers/follow-up-views.js';
@@ -6,12 +7,12 @@ import type { SubmitOutcome } from '../../producers/submit-once.js';
 import { KIND_NAMES } from '../../queues/registry.js';
 import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { printJob } from '../print-job.js';
-import { formatLimit, readJson } from '../read-input.js';
+import { formatLimit, nameOf, readJson } from '../read-input.js';
 import { withSession } from '../session.js';
 import { printJson, printNote } from '../terminal/print.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
-interface SubmitOptions extends AddOptions, KindsFromOption {
+interface SubmitOptions extends Omit<AddOptions, 'then'>, KindsFromOption {
   readonly data: string;
   readonly then?: string;
   readonly wait?: true;
@@ -55,12 +56,30 @@ function decimal(text: string): number {
   return Number(text);
 }
 
-/** @throws UsageError `unreadable-input` if the payload has follow-ups too. */
+/** @throws UsageError `usage` if the payload has follow-ups too. */
 function withFollowUps(payload: unknown, then: unknown): unknown {
   if (then === undefined || typeof payload !== 'object' || payload === null) return payload;
   if (!Object.hasOwn(payload, 'then')) return { ...payload, then };
-  throw new UsageError('unreadable-input', 'the payload has follow-ups ("then"), and so has --then');
+  throw new UsageError(
+    'usage',
+    'the payload has follow-ups ("then"), and so has --then: take "then" out of the payload, or leave out --then',
+  );
 }
+
+/**
+ * The follow-ups in a file.
+ * @throws UsageError `usage` if it is not JSON, or not a list; as `readText` if it cannot be read.
+ */
+async function readFollowUps(file: string, config: Config): Promise<unknown> {
+  const then = await readJson(file, formatLimit(config), '--then');
+  if (Array.isArray(then)) return then;
+  throw new UsageError(
+    'usage',
+    `--then: ${nameOf(file)} must be a JSON list of follow-ups: ${FOLLOW_UP_EXAMPLE}`,
+  );
+}
+
+const FOLLOW_UP_EXAMPLE = '[{"kind": "…", "from": {"…": "result.…"}}]';
 
 async function submit(
   kind: string,
@@ -70,7 +89,7 @@ async function submit(
   (await knownKinds(config)).get(kind);
   const payload = withFollowUps(
     await readJson(data, formatLimit(config)),
-    then && (await readJson(then, formatLimit(config))),
+    then === undefined ? undefined : await readFollowUps(then, config),
   );
   return withSession(config, { work: wait === true }, async (fleet, submissions) => {
     // addJob validates what was read; the type says what it is once that has passed.

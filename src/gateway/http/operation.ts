@@ -144,7 +144,7 @@ function parseParameters(schema: z.ZodType | undefined, value: unknown): unknown
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [first, ...others] = issuesOf(parsed.error);
+  const [first, ...others] = issuesOf(parsed.error, false);
   const { field, message } = first;
   throw withDetails(new RequestError('malformed-request', `${field}: ${message}`, { field }), {
     issues: [first, ...others],
@@ -156,7 +156,7 @@ export function parseBody(schema: z.ZodType | undefined, value: unknown): unknow
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [first, ...others] = issuesOf(parsed.error);
+  const [first, ...others] = issuesOf(parsed.error, isSubmission(value));
   const { field, message } = first;
   throw withDetails(new PayloadError('invalid-payload', `${field || 'body'}: ${message}`, { field }), {
     issues: [first, ...others],
@@ -166,14 +166,23 @@ export function parseBody(schema: z.ZodType | undefined, value: unknown): unknow
 /** How many invalid fields one error lists. */
 const MAX_ISSUES = 20;
 
-function issuesOf(error: z.ZodError): [FieldIssue, ...FieldIssue[]] {
+function isSubmission(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'payload');
+}
+
+/** An unknown field, with a hint if it is a field of the payload that is not in it. */
+function unknownField(path: readonly PropertyKey[], besidePayload: boolean): FieldIssue {
+  const field = shownPath(path);
+  const belongs = besidePayload && field === 'then';
+  return { field, message: belongs ? 'unknown field; follow-ups belong in "payload"' : 'unknown field' };
+}
+
+function issuesOf(error: z.ZodError, ofSubmission: boolean): [FieldIssue, ...FieldIssue[]] {
   const issues = error.issues
     .slice(0, MAX_ISSUES)
     .flatMap((issue): FieldIssue[] =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys
-            .slice(0, MAX_ISSUES)
-            .map((key) => ({ field: shownPath([...issue.path, key]), message: 'unknown field' }))
+        ? issue.keys.slice(0, MAX_ISSUES).map((key) => unknownField([...issue.path, key], ofSubmission))
         : [{ field: shownPath(issue.path), message: issue.message }],
     );
   const [first = { field: '', message: 'is not valid' }, ...others] = issues.slice(0, MAX_ISSUES);

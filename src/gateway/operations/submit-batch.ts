@@ -145,7 +145,10 @@ async function submitEach(call: BatchCall, schema: ItemSchema, admission: BatchA
     for (const [{ index }, error] of refused) outcomes[index] = { error };
   }
   const delayed = new Set(accepted.flatMap(({ index, options }) => (options?.delayMs ? [index] : [])));
-  const added = await addJobs(gateway.fleet, accepted);
+  const added = await addJobs(
+    gateway.fleet,
+    accepted.map(({ index: _, ...item }) => item),
+  );
   const full = added.map((outcome) => ('error' in outcome ? outcome.error : undefined));
   // Nothing was stored: the whole batch may be sent again.
   if (full[0]?.code === 'redis-full' && full.every((error) => error === full[0])) throw full[0];

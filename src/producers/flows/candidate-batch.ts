@@ -8,13 +8,19 @@ import { type KeyOptions, retention } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
-import { checkSubmission } from '../submission-fields.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
+import { checkSubmission, KEY_OPTIONS } from '../submission-fields.js';
 import type { SubmitOutcome } from '../submit-once.js';
 import type { FlowNode } from './add-flow.js';
 import { buildNodes, type CandidateNode } from './candidate-nodes.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { checkKnownSolutions } from './check-required.js';
-import type { CheckSettings, Evaluation, GuardedEvaluationHandles } from './guarded-evaluation.js';
+import {
+  CHECK_SETTINGS,
+  type CheckSettings,
+  type Evaluation,
+  type GuardedEvaluationHandles,
+} from './guarded-evaluation.js';
 import { addEach, addUnderOneParent } from './submit-candidates.js';
 
 export interface Candidate {
@@ -31,6 +37,13 @@ export interface CandidateBatch extends CheckSettings {
   /** A pipeline job that starts when every candidate has ended, successfully or not. */
   readonly afterAll?: Evaluation;
 }
+
+const BATCH_FIELDS: OptionNames<CandidateBatch> = {
+  ...CHECK_SETTINGS,
+  candidates: true,
+  evaluation: true,
+  afterAll: true,
+};
 
 export interface CandidateBatchHandles {
   /** In the order of the candidates. */
@@ -55,7 +68,8 @@ export async function addCandidateBatch(
   if (candidates.length === 0) {
     throw new PayloadError('invalid-payload', 'candidates: is empty', { field: 'candidates' });
   }
-  checkSubmission(options);
+  checkSubmission(options, KEY_OPTIONS);
+  rejectUnknownOptions(batch, BATCH_FIELDS);
   const nodes = await buildNodes(fleet, batch);
   await checkKnownSolutions(fleet, batch);
   if (afterAll !== undefined) checkEvaluation(afterAll, fleet, 'afterAll');

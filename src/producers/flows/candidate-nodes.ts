@@ -2,13 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { JobError, PayloadError } from '../../errors.js';
 import { yieldWhenBusy } from '../../event-loop.js';
 import type { FleetClient } from '../fleet-client.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import type { FlowNode } from './add-flow.js';
-import type { CandidateBatch } from './candidate-batch.js';
+import type { Candidate, CandidateBatch } from './candidate-batch.js';
 import { guardedEvaluationNode } from './guarded-evaluation.js';
 
 /** Maximum size of the data and tags of all candidates of a batch together, in bytes. */
 const MAX_BATCH_DATA_BYTES = 32 * 2 ** 20;
+
+const CANDIDATE_FIELDS: OptionNames<Candidate> = { solution: true, data: true, key: true };
 
 /** A candidate's evaluation as a node of a flow. */
 export interface CandidateNode {
@@ -30,9 +33,11 @@ export async function buildNodes(
   const nodes: CandidateNode[] = [];
   const firstOfId = new Map<string, FlowNode>();
   let bytes = 0;
-  for (const { solution, data, key } of candidates) {
+  for (const [at, candidate] of candidates.entries()) {
+    const { solution, data, key } = candidate;
     await yieldWhenBusy();
-    checkSubmission({ key });
+    rejectUnknownOptions(candidate, CANDIDATE_FIELDS, `candidates[${at}]`);
+    checkSubmission(key === undefined ? {} : { key });
     const guarded = {
       ...settings,
       solution,

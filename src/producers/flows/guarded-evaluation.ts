@@ -10,7 +10,8 @@ import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-j
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
-import { checkSubmission } from '../submission-fields.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
+import { checkSubmission, KEY_OPTIONS } from '../submission-fields.js';
 import { addFlow, type FlowNode } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { checkKnownSolutions, checkRequired } from './check-required.js';
@@ -52,6 +53,21 @@ export interface GuardedEvaluation extends CheckSettings {
   readonly evaluation: Evaluation;
 }
 
+export const CHECK_SETTINGS: OptionNames<CheckSettings> = {
+  workspace: true,
+  model: true,
+  verify: true,
+  tags: true,
+  contamination: true,
+  onUncorrected: true,
+  require: true,
+};
+const REQUEST_FIELDS: OptionNames<GuardedEvaluation> = {
+  ...CHECK_SETTINGS,
+  solution: true,
+  evaluation: true,
+};
+
 /** The jobs of a guarded evaluation. */
 export interface GuardedEvaluationHandles {
   readonly evaluation: QueuedJob;
@@ -70,7 +86,8 @@ export async function addGuardedEvaluation(
   request: GuardedEvaluation,
   options: KeyOptions = {},
 ): Promise<GuardedEvaluationHandles> {
-  checkSubmission(options);
+  checkSubmission(options, KEY_OPTIONS);
+  rejectUnknownOptions(request, REQUEST_FIELDS);
   const { root, checkId } = guardedEvaluationNode(fleet, request, options.key);
   await checkKnownSolutions(fleet, request);
   const outcome = await addFlow(fleet, root, options);

@@ -4,7 +4,8 @@ import { jobOptions, type KeyOptions, preparePayload } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
-import { checkSubmission } from '../submission-fields.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
+import { checkSubmission, KEY_OPTIONS } from '../submission-fields.js';
 import { addFlow } from './add-flow.js';
 
 export interface RefinementStep {
@@ -18,6 +19,16 @@ export interface RefinementStep {
   readonly model?: string;
   readonly tags?: Readonly<Record<string, string>>;
 }
+
+const STEP_FIELDS: OptionNames<RefinementStep> = {
+  ablationCode: true,
+  rawOutput: true,
+  solution: true,
+  previousBlocks: true,
+  workspace: true,
+  model: true,
+  tags: true,
+};
 
 /** The jobs of a refinement step. */
 export interface RefinementHandles {
@@ -37,7 +48,8 @@ export async function addRefinementStep(
   step: RefinementStep,
   options: KeyOptions = {},
 ): Promise<RefinementHandles> {
-  checkSubmission(options);
+  checkSubmission(options, KEY_OPTIONS);
+  rejectUnknownOptions(step, STEP_FIELDS);
   const { ablationCode, rawOutput, solution, previousBlocks, workspace, model, tags } = step;
   const common = {
     ...(model === undefined ? {} : { model }),

@@ -77,9 +77,18 @@ function protoProblem(entry: unknown, path: readonly PropertyKey[]): FollowUpPro
   return { path: [...path, field, '__proto__'], message: 'is not the name of a field' };
 }
 
+/** A kind's definition has its name, which is what a follow-up is stored with. */
+function kindProblem(entry: unknown, path: readonly PropertyKey[]): FollowUpProblem | undefined {
+  const kind = (entry as { kind?: unknown } | null)?.kind;
+  if (typeof kind !== 'object' || kind === null) return undefined;
+  const name = (kind as { name?: unknown }).name;
+  const use = typeof name === 'string' ? `its name, ${JSON.stringify(name.slice(0, 100))}` : 'its name';
+  return { path: [...path, 'kind'], message: `is the definition of a kind; use ${use}` };
+}
+
 /**
  * Checks what must be checked before a schema parses follow-ups: that they are not nested too deep and not too many, because
- * an object that contains itself has no end, and that no key is `__proto__`.
+ * an object that contains itself has no end, that no key is `__proto__`, and that kinds are named.
  */
 export function boundsProblem(then: unknown): FollowUpProblem | undefined {
   let count = 0;
@@ -94,6 +103,7 @@ export function boundsProblem(then: unknown): FollowUpProblem | undefined {
       const here = [...path, at];
       const problem =
         protoProblem(entry, here) ??
+        kindProblem(entry, here) ??
         visit((entry as { then?: unknown } | null)?.then, [...here, 'then'], depth + 1);
       if (problem !== undefined) return problem;
     }
