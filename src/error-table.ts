@@ -64,7 +64,7 @@ export const ERROR_TABLE = {
   ),
   'unknown-kind': usage.permanent(
     404,
-    'Use one of the kinds that the message lists; a kind of your own is added with --kinds-from or FLEET_KINDS_FROM.',
+    'Use one of the kinds that the message lists. For a kind of your own, set FLEET_KINDS_FROM to its module; a program passes the kind in `kinds`.',
   ),
   usage: usage.permanent(400, 'Correct the command or the argument as the message says.'),
   'unreadable-input': usage.permanent(400, 'Name a readable, non-empty text file.'),
@@ -93,6 +93,10 @@ export const ERROR_TABLE = {
   'answer-invalid': agent.permanent(
     502,
     'Read the raw answer stored with the error; a stronger model may follow the schema.',
+  ),
+  'offline-answer-invalid': agent.permanent(
+    500,
+    'Correct `offline` of the agent, so that its answer matches `outputSchema`; without a schema it is a text that is not empty.',
   ),
   'answer-incomplete': agent.retryable(502, 'Nothing: the call is tried again.'),
   'answer-unknown-stop': agent.permanent(

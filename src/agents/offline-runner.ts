@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import { AgentError } from '../errors.js';
 import { NO_USAGE } from '../queues/usage.js';
+import { firstIssue } from '../queues/validate.js';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
 import { analysisAnswer } from './analysis-answer.js';
@@ -24,7 +26,12 @@ const ANSWERS: Readonly<Record<string, Answering>> = {
 export function createOfflineRunner(): AgentRunner {
   async function ask(request: AgentRequest<unknown>, context?: RunContext): Promise<AgentAnswer<unknown>> {
     const { agentType, variant, offline } = request.agent;
-    if (offline !== undefined) return { output: await offline(request.variables), usage: NO_USAGE };
+    if (offline !== undefined) {
+      // A request that a model could not get must not succeed here.
+      request.agent.render(request.variables);
+      const answer = await offline(request.variables);
+      return { output: checkedOfflineAnswer(agentType, answer, request.schema), usage: NO_USAGE };
+    }
     const answering = ANSWERS[`${agentType}/${variant}`];
     if (answering === undefined) {
       throw new AgentError(
@@ -36,6 +43,22 @@ export function createOfflineRunner(): AgentRunner {
   }
   // One implementation serves both signatures: the agent determines the result.
   return { name: 'offline', ask: ask as AgentRunner['ask'] };
+}
+
+/**
+ * The offline answer of an agent that is not built in must be what its outputSchema allows, as that of a model.
+ * @throws AgentError `offline-answer-invalid`
+ */
+function checkedOfflineAnswer(
+  agent: string,
+  answer: unknown,
+  schema: z.ZodType = z.string().min(1),
+): unknown {
+  const { data, error } = schema.safeParse(answer);
+  if (error === undefined) return data;
+  const { field, message } = firstIssue(error);
+  const problem = `the offline answer of the agent "${agent}" does not match its outputSchema`;
+  throw new AgentError('offline-answer-invalid', `${problem}: ${field === '' ? '' : `${field}: `}${message}`);
 }
 
 function textVariable(request: AgentRequest<unknown>, name: string): string {

@@ -38,6 +38,8 @@ export interface PromptTemplate {
 
 /** The line of a template that ends the stable part. */
 const STABLE_PART_END = '<!-- the stable part ends here -->';
+/** A line that is meant to be that one: it would otherwise be shown to the model, and nothing would be cached. */
+const LIKE_STABLE_PART_END = /<!--[^\n]*\bstable\s+part\b[^\n]*-->/gi;
 
 /**
  * Name of a built-in value: a word derived from all values, for tags that no value can imitate. A script
@@ -65,6 +67,11 @@ export function parseTemplate(
   const stable = end === -1 ? '' : text.slice(0, end).trim();
   const rest = end === -1 ? text : text.slice(end + STABLE_PART_END.length).trim();
 
+  const [wrongEnd] = rest.match(LIKE_STABLE_PART_END) ?? [];
+  if (wrongEnd !== undefined) {
+    const problem = wrongEnd === STABLE_PART_END ? 'a second time' : `but must be ${STABLE_PART_END}`;
+    throw templateError(label, `the line that ends its stable part is there as ${wrongEnd}, ${problem}`);
+  }
   const misplaced = [...stable.matchAll(TAG)][0];
   if (misplaced) {
     throw templateError(label, `${misplaced[0]} is in the stable part, which holds no values`);

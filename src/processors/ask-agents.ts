@@ -1,4 +1,7 @@
+import { z } from 'zod';
 import type { Agent, AgentAnswer, AgentRequest } from '../agents/agent-runner.js';
+import { UsageError } from '../errors.js';
+import { definitionProblem } from '../queues/definition-problem.js';
 import type { AskOptions, Work } from './processor.js';
 import { UsageMeter } from './usage-meter.js';
 
@@ -9,11 +12,13 @@ import { UsageMeter } from './usage-meter.js';
 export function askAgents(work: () => Work): Work['ask'] {
   const counts = new Map<string, number>();
   const meter = new UsageMeter();
-  return <Output>(
+  return async <Output>(
     agent: Agent<Output>,
-    variables: AgentRequest<Output>['variables'],
-    { step, model, workspace }: AskOptions = {},
+    variables: AgentRequest<Output>['variables'] = {},
+    options: AskOptions = {},
   ): Promise<AgentAnswer<Output>> => {
+    checkOptions(agent, options);
+    const { step, model, workspace } = options;
     const count = (counts.get(agent.agentType) ?? 0) + 1;
     counts.set(agent.agentType, count);
     const request = {
@@ -31,4 +36,24 @@ export function askAgents(work: () => Work): Work['ask'] {
       AgentAnswer<Output>
     >;
   };
+}
+
+const AskOptionsSchema = z.strictObject({
+  step: z.string().min(1).optional(),
+  model: z.string().min(1).optional(),
+  workspace: z.string().min(1).optional(),
+});
+
+/** @throws UsageError if an option does not exist or has another type. */
+function checkOptions({ agentType }: Agent, options: AskOptions): void {
+  const { error } = AskOptionsSchema.safeParse(options);
+  if (error === undefined) return;
+  const { field, message } = definitionProblem(AskOptionsSchema, error);
+  throw new UsageError(
+    'usage',
+    `the options of work.ask for the agent "${agentType}": ${field}: ${message}`,
+    {
+      field,
+    },
+  );
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { KindError, messageOf } from '../errors.js';
 import { payloadBase } from '../queues/common.js';
+import { definitionProblem } from '../queues/definition-problem.js';
 import { DEFAULT_JOB, type JobDefaults, type JobKind, type KindLimits } from '../queues/kind.js';
-import { firstIssue } from '../queues/validate.js';
+import { suggestionFor } from '../queues/nearest-name.js';
 import type { Work } from './processor.js';
 
 /** A payload with the fields that every payload has. */
@@ -51,7 +52,8 @@ const MAX_NAME_LENGTH = 50;
 const NAME_RULE = `must be 1 to ${MAX_NAME_LENGTH} small letters (a to z), digits and single "-" between them, with a letter first`;
 
 const isZod = (value: unknown) => typeof value === 'object' && value !== null && '_zod' in value;
-const DefinitionSchema = z.object({
+const functionField = z.custom((value) => typeof value === 'function', 'must be a function');
+const DefinitionSchema = z.strictObject({
   name: z.string(NAME_RULE).regex(NAME, NAME_RULE).max(MAX_NAME_LENGTH, NAME_RULE),
   summary: z.string().min(1).optional(),
   payload: z.custom<z.ZodObject>(
@@ -71,7 +73,11 @@ const DefinitionSchema = z.object({
       backoffMs: z.int().nonnegative().optional(),
     })
     .optional(),
-  process: z.custom((value) => typeof value === 'function', 'must be a function'),
+  suppliedByChild: z.record(z.string(), functionField).optional(),
+  setByChild: z.record(z.string(), functionField).optional(),
+  queueFields: z.array(z.string()).optional(),
+  fieldsSince: z.record(z.string(), z.int().positive()).optional(),
+  process: functionField,
 });
 
 /**
@@ -93,14 +99,11 @@ export function defineKind<const Name extends string, Payload extends z.ZodObjec
   const { name, result, summary, limits = {}, suppliedByChild = {}, defaults } = definition;
   const { error } = DefinitionSchema.safeParse(definition);
   if (error !== undefined) {
-    const { field, message } = firstIssue(error);
+    const { field, message } = definitionProblem(DefinitionSchema, error);
     throw new KindError(`kind ${JSON.stringify(name) ?? 'without a name'}: ${field}: ${message}`, { field });
   }
   const payload = completePayload(name, definition.payload);
-  const unknown = limits.largeTexts?.find((field) => !Object.hasOwn(payload.shape, field));
-  if (unknown !== undefined) {
-    throw new KindError(`kind "${name}": limits.largeTexts: "${unknown}" is not a field of the payload`);
-  }
+  assertPayloadFields(name, Object.keys(payload.shape), definition);
   // It takes some milliseconds for each schema, which those of the built-in kinds need not cost every worker.
   if (payload !== (definition.payload as z.ZodObject)) {
     assertJson(name, 'payload', payload);
@@ -116,6 +119,33 @@ export function defineKind<const Name extends string, Payload extends z.ZodObjec
   };
   // A copy of a kind with other fields has not been checked, so it has no mark.
   return Object.defineProperty(kind, DEFINED, { value: true });
+}
+
+/** Fields of a definition that name fields of the payload must name existing ones. */
+function assertPayloadFields(
+  name: string,
+  known: readonly string[],
+  {
+    limits = {},
+    suppliedByChild = {},
+    setByChild = {},
+    queueFields = [],
+    fieldsSince = {},
+  }: Partial<Pick<JobKind, 'limits' | 'suppliedByChild' | 'setByChild' | 'queueFields' | 'fieldsSince'>>,
+): void {
+  const named = {
+    'limits.largeTexts': limits.largeTexts ?? [],
+    suppliedByChild: Object.keys(suppliedByChild),
+    setByChild: Object.keys(setByChild),
+    queueFields: queueFields.map((path) => path.split('.', 1)[0] ?? ''),
+    fieldsSince: Object.keys(fieldsSince),
+  };
+  for (const [field, names] of Object.entries(named)) {
+    const unknown = names.find((other) => !known.includes(other));
+    if (unknown === undefined) continue;
+    const problem = `"${unknown}" is not a field of the payload; ${suggestionFor(unknown, known)}`;
+    throw new KindError(`kind "${name}": ${field}: ${problem}`, { field });
+  }
 }
 
 function completePayload<Payload extends z.ZodObject>(

@@ -102,11 +102,12 @@ export interface Work {
   /**
    * Sends a request to an agent. The ledger records the call: a later attempt gets the recorded answer and pays nothing, if it
    * makes the same requests in the same order.
-   * @throws AgentError if there is no usable answer; CallRefusedError if the call may not be sent.
+   * @throws AgentError if there is no usable answer; CallRefusedError if the call may not be sent; PromptError
+   *   `prompt-variable` if the variables are not those of the prompt; UsageError if an option does not exist.
    */
   ask<Output>(
     agent: Agent<Output>,
-    variables: AgentRequest<Output>['variables'],
+    variables?: AgentRequest<Output>['variables'],
     options?: AskOptions,
   ): Promise<AgentAnswer<Output>>;
   /** Analyzes whole scripts and outputs, if that takes long outside the worker's event loop. */

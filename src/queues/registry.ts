@@ -3,6 +3,7 @@ import { KindError, UsageError } from '../errors.js';
 import { contamination } from './contamination.js';
 import { extract } from './extract.js';
 import type { JobKind } from './kind.js';
+import { nearestName } from './nearest-name.js';
 import { refinementLoop } from './refinement-loop.js';
 import { solutionCheck } from './solution-check.js';
 import { summarize } from './summarize.js';
@@ -68,9 +69,11 @@ export class KindRegistry<Kind extends JobKind = JobKind> implements Iterable<Ki
   get(name: string): Kind {
     const kind = this.#kinds.get(name);
     if (kind !== undefined) return kind;
+    const nearest = nearestName(name, this.names);
+    const meant = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`;
     throw new UsageError(
       'unknown-kind',
-      `${JSON.stringify(name.slice(0, 200))} is not a kind of job here; there are: ${this.names.join(', ')}`,
+      `${JSON.stringify(name.slice(0, 200))} is not a kind of job here${meant}; there are: ${this.names.join(', ')}`,
     );
   }
 

@@ -2,6 +2,8 @@ import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import type { WorkerOptions } from '../../src/fleet/worker.js';
 import { FleetHttpClient } from '../../src/http-client/index.js';
+import type { AskOptions } from '../../src/index.js';
+import { defineAgent, defineKind, z } from '../../src/index.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import type { ResultOf } from '../../src/queues/registry.js';
@@ -213,6 +215,80 @@ describe('the command line', () => {
     const unknown = await fleetCommand(submit.slice(0, -2), { env, input: '{"text": "a b"}' });
     expect(unknown.stderr).toContain('"word-count" is not a kind of job here');
     expect(unknown.exitCode).toBe(2);
+  });
+});
+
+/** What a processor asks its agent: the payload says it. */
+const asking = defineKind({
+  name: 'asking',
+  payload: z.object({ ask: z.json() }),
+  result: z.object({ answer: z.json() }),
+  defaults: { attempts: 2, backoffMs: 10 },
+  process: async ({ ask }, work) => {
+    const { variables, options, offline } = ask as Asked;
+    const agent = defineAgent({
+      promptFile: new URL('./critic.md', import.meta.url),
+      outputSchema: z.strictObject({ grade: z.int(), reason: z.string().default('none') }),
+      offline: () => offline as { grade: number; reason: string },
+    });
+    return { answer: (await work.ask(agent, variables, options)).output };
+  },
+});
+interface Asked {
+  readonly variables?: Record<string, string>;
+  readonly options?: AskOptions;
+  readonly offline?: unknown;
+}
+
+describe('work.ask without a model', () => {
+  const variables = { text: 'a', count: '1' };
+  const offline = { grade: 1 };
+  const needsText = {
+    code: 'prompt-variable',
+    message: expect.stringContaining('needs the variable "text"'),
+  };
+  const mismatch = 'the offline answer of the agent "critic" does not match its outputSchema: ';
+  it.each<[string, object, object]>([
+    ['gives the answer as the schema reads it', { variables, offline }, { grade: 1, reason: 'none' }],
+    ['refuses a missing variable', { variables: { count: '1' }, offline }, needsText],
+    ['refuses to ask without variables', { offline }, needsText],
+    [
+      'refuses an unknown variable',
+      { variables: { ...variables, txt: 'a' }, offline },
+      {
+        code: 'prompt-variable',
+        message: expect.stringContaining('has no variable "txt" (it has: text, count)'),
+      },
+    ],
+    [
+      'refuses an unknown option',
+      { variables, offline, options: { modle: 'a' } },
+      {
+        code: 'usage',
+        message:
+          'the options of work.ask for the agent "critic": modle: unknown field; did you mean "model"?',
+      },
+    ],
+    [
+      'refuses an offline answer of another type',
+      { variables, offline: { grade: 'good' } },
+      { code: 'offline-answer-invalid', message: expect.stringContaining(`${mismatch}grade: `) },
+    ],
+    [
+      'refuses an offline answer with other fields',
+      { variables, offline: { grade: 1, more: 2 } },
+      { code: 'offline-answer-invalid', message: `${mismatch}more: unknown field` },
+    ],
+  ])('%s', async (_, ask, expected) => {
+    fleets += 1;
+    const { fleet, worker, close } = await startTestFleet(redis, `asking-${fleets}`, { kinds: [asking] });
+    onTestFinished(() => close());
+    await worker(createOfflineRunner(), { kinds: [asking] });
+    const job = await addJob(fleet, asking, { ask: ask as { a: 1 } });
+    const view = await job.wait();
+    expect(view).toMatchObject(
+      'code' in expected ? { error: expected, attempts: 1 } : { result: { answer: expected } },
+    );
   });
 });
 

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { KindError } from '../../src/errors.js';
-import { type KindDefinition, z } from '../../src/index.js';
+import { type AgentOptions, defineAgent, type KindDefinition, z } from '../../src/index.js';
 import { defineKind } from '../../src/processors/define-kind.js';
 import { loadKinds } from '../../src/processors/load-kinds.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { testProgram } from '../support/programs.js';
 
 const WORD_KINDS = testProgram('test/kinds/word-kinds');
+const CRITIC = new URL('./critic.md', import.meta.url);
+const END = '<!-- the stable part ends here -->';
 const folder = mkdtempSync(join(tmpdir(), 'kinds-'));
 
 /** Writes a module with the helpers in scope; returns its path. */
@@ -90,13 +92,52 @@ describe('kinds that cannot be used', () => {
       'result: cannot be stored as JSON',
     ],
     ['a large text that is none', { limits: { largeTexts: ['b'] } }, '"b" is not a field of the payload'],
-    ['an unknown limit', { limits: { memory: 1 } }, 'limits.memory: unknown field'],
+    ['an unknown limit', { limits: { memory: 1 } }, 'limits.memory: unknown field; there are: largeTexts'],
+    ['a misspelled field', { sumary: 'A' }, 'kind "a": sumary: unknown field; did you mean "summary"?'],
+    ['a misspelled group', { Limit: {} }, 'kind "a": Limit: unknown field; did you mean "limits"?'],
+    [
+      'a misspelled default',
+      { defaults: { attempt: 1 } },
+      'defaults.attempt: unknown field; did you mean "attempts"?',
+    ],
+    [
+      'a child’s field that is none',
+      { suppliedByChild: { b: () => 1 } },
+      'suppliedByChild: "b" is not a field',
+    ],
+    ['a version of a field that is none', { fieldsSince: { aa: 2 } }, 'fieldsSince: "aa" is not a field'],
     ['no attempt', { defaults: { attempts: 0 } }, 'defaults.attempts: '],
   ])('a definition: %s', (_, change, message) => {
     const definition = { ...valid, ...change } as KindDefinition<string, z.ZodObject, z.ZodType>;
     expect(() => defineKind(valid)).not.toThrow();
     expect(() => defineKind(definition)).toThrow(KindError);
     expect(() => defineKind(definition)).toThrow(message);
+  });
+
+  it.each<[string, object, RegExp]>([
+    [
+      'a misspelled prompt file',
+      { promptfile: 'a.md' },
+      /without a prompt file: promptfile: .*"promptFile"\?/,
+    ],
+    ['a misspelled schema', { outputSchem: z.string() }, /^agent "critic": outputSchem: .*"outputSchema"\?$/],
+    ['a misspelled list of tools', { tool: ['Read'] }, /^agent "critic": tool: .* did you mean "tools"\?$/],
+    ['a tool that is none', { tools: ['Write'] }, /tools\[0\]: the only tool is "Read"$/],
+    ['an answer that is no function', { offline: 'yes' }, /offline: must be a function$/],
+  ])('an agent: %s', (_, change, message) => {
+    const defaults = 'promptfile' in change ? {} : { promptFile: CRITIC };
+    expect(() => defineAgent({ promptFile: CRITIC })).not.toThrow();
+    expect(() => defineAgent({ ...defaults, ...change } as AgentOptions<string>)).toThrow(KindError);
+    expect(() => defineAgent({ ...defaults, ...change } as AgentOptions<string>)).toThrow(message);
+  });
+
+  it.each([
+    ['misspelled', '<!-- the stable part ends -->', /is there as <!-- the stable part ends -->, but must be/],
+    ['twice', `${END}\n{{ a }}\n${END}`, /a second time/],
+  ])('a prompt whose stable part ends %s', (name, end, message) => {
+    const promptFile = join(folder, `${name}.md`);
+    writeFileSync(promptFile, `---\nvariables: a\n---\nRate it.\n${end}\n{{ a }}\n`);
+    expect(() => defineAgent({ promptFile })).toThrow(message);
   });
 
   it.each([
