@@ -65,7 +65,7 @@ export function prepareChild(
 export async function addChild(
   fleet: FleetClient,
   heritage: ChildHeritage,
-  child: Submission & { readonly attempts?: number },
+  child: Submission & { readonly attempts?: number; readonly isKind?: boolean },
   {
     isNew = false,
     runAgain = () => runFailedAgain(fleet, child),
@@ -74,14 +74,19 @@ export async function addChild(
   const { parentKey, tags: _tags, bytes: _bytes, depth = 0, ...inherited } = heritage;
   const parent = parseJobKey(parentKey);
   assertChildDepth(heritage, 1);
-  const { queue, id, data, attempts } = child;
+  const { queue, id, data, attempts, isKind } = child;
   await indexRuns(fleet, [[child]]);
   const stored = await storedData(fleet, child);
   const options = fleet.kinds.has(queue)
     ? jobOptions(fleet, queue, id, inherited, separateBytes(data, stored))
     : { jobId: id, ...retention(fleet), ...(attempts === undefined ? {} : attemptOptions(attempts)) };
   const withDepth: FleetJobOptions = {
-    fleet: { ...(options as FleetJobOptions).fleet, ...inherited, depth: depth + 1 },
+    fleet: {
+      ...(options as FleetJobOptions).fleet,
+      ...inherited,
+      depth: depth + 1,
+      ...(isKind === true && { isKind }),
+    },
   };
   try {
     await fleet.queue(queue).add(queue, stored, {

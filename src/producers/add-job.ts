@@ -53,6 +53,8 @@ export interface FleetJobOptions {
     readonly depth?: number;
     /** The job without a run whose budget pays for this one. */
     readonly budgetJob?: string;
+    /** Whether a child's queue is that of a kind: a program that reads it may not know the kind. */
+    readonly isKind?: boolean;
     /** Size of the job's texts in characters, if some of them are stored separately. */
     readonly bytes?: number;
   };

@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { isJobKey, parseJobKey } from './job-key.js';
+import { readRecord } from './read-record.js';
 import { readWorkerReports } from './worker-report.js';
 
 /** Maximum number of children of one job that are looked at. */
@@ -17,9 +19,12 @@ export interface UnservedChild {
   readonly id: string;
 }
 
+const StoredOptionsSchema = z.object({ fleet: z.object({ isKind: z.literal(true) }) });
+
 /**
- * A child of a job that no worker can take. Workers of pipeline queues do not report.
- * @param kinds The kinds of the fleet.
+ * A child of a job that no worker can take. Workers of pipeline queues do not report, so only the children of kinds count:
+ * of those that this program knows, and of those that the worker which added the child knew.
+ * @param kinds The kinds of this program.
  */
 export async function unservedChild(
   client: Redis,
@@ -27,12 +32,21 @@ export async function unservedChild(
   kinds: (name: string) => boolean,
   served: ReadonlySet<string> = new Set(),
 ): Promise<UnservedChild | undefined> {
-  const children = await client.srandmember(`${parentKey}:dependencies`, MAX_LOOKED_AT);
-  return children
+  const keys = await client.srandmember(`${parentKey}:dependencies`, MAX_LOOKED_AT);
+  const unserved = keys
     .filter(isJobKey)
-    .map(parseJobKey)
-    .map(({ queue, id }) => ({ kind: queue, id }))
-    .find(({ kind }) => kinds(kind) && !served.has(kind));
+    .map((key) => ({ key, ...parseJobKey(key) }))
+    .filter(({ queue }) => !served.has(queue));
+  for (const { key, queue, id } of unserved) {
+    const isKind = kinds(queue) || isStoredAsKind(await client.hget(key, 'opts'));
+    if (isKind) return { kind: queue, id };
+  }
+  return undefined;
+}
+
+/** Whether the stored options of a child say that its queue is that of a kind. */
+function isStoredAsKind(options: string | null): boolean {
+  return readRecord(StoredOptionsSchema, options)?.value !== undefined;
 }
 
 export function describeUnserved({ kind, id }: UnservedChild): string {

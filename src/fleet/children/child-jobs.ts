@@ -12,8 +12,15 @@ import type { ChildHeritage } from '../../producers/add-child.js';
 import { CHILD_GONE, failureForChild, failureOf } from '../../queues/child-failure.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
 import { readRecord } from '../../queues/read-record.js';
-import { type KindRef, kindNameOf, type PayloadInputOf, type ResultOf } from '../../queues/registry.js';
+import type { KindRef, PayloadInputOf, ResultOf } from '../../queues/registry.js';
 import { SolutionCheckResultSchema } from '../../queues/solution-check.js';
+import {
+  type KindRequest,
+  requestInQueue,
+  requestOfEvaluation,
+  requestOfKind,
+  requestsOf,
+} from './child-arguments.js';
 import {
   beginChildren,
   type ChildState,
@@ -22,6 +29,7 @@ import {
   type StartedChild,
 } from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
+import { assertKindExists } from './known-kind.js';
 import { WaitForChildren } from './wait-for-children.js';
 
 /** A job that may start children. */
@@ -57,7 +65,7 @@ interface PreparedChild extends AddedChild {
 
 /** A job, or an evaluation with its check. */
 type Requested = Pick<ChildRequest, 'queue' | 'options'> &
-  (ChildRequest | { readonly evaluation: ChildEvaluation });
+  (KindRequest | { readonly evaluation: ChildEvaluation });
 
 /**
  * The children of one job in one attempt. The result of a child that has ended is returned at once. Otherwise the child is
@@ -80,8 +88,9 @@ export class ChildJobs implements ChildWork {
     payload: PayloadInputOf<K>,
     options: ChildOptions<Else>,
   ): Promise<ResultOf<K> | Else> {
+    const requested = this.#request(() => [requestOfKind(this.parent.id, kind, payload, options)]);
     // The result was validated by the contract of its kind.
-    return this.childIn(kindNameOf(kind), payload, options) as Promise<ResultOf<K> | Else>;
+    return mayBeForgotten(requested.then(([result]) => result as ResultOf<K> | Else));
   }
 
   childIn(
@@ -89,23 +98,26 @@ export class ChildJobs implements ChildWork {
     payload: Readonly<Record<string, unknown>>,
     options: ChildOptions<unknown>,
   ): Promise<unknown> {
-    return mayBeForgotten(this.#inTurn([{ queue, payload, options }]).then(([result]) => result));
+    const requested = this.#request(() => [requestInQueue(this.parent.id, { queue, payload, options })]);
+    return mayBeForgotten(requested.then(([result]) => result));
   }
 
   children(requests: readonly ChildRequest[]): Promise<unknown[]> {
-    return mayBeForgotten(this.#inTurn(requests));
+    return mayBeForgotten(this.#request(() => requestsOf(this.parent.id, requests)));
   }
 
-  #inTurn(requests: readonly Requested[]): Promise<unknown[]> {
-    const handled = this.#last.then(() => this.#handle(requests));
-    this.#last = handled.catch(() => undefined);
-    return handled;
-  }
-
-  evaluation(evaluation: ChildEvaluation, { name }: Pick<ChildOptions, 'name'>): Promise<EvaluationOutcome> {
-    const requested = this.#inTurn([{ queue: evaluation.queue, evaluation, options: { name } }]);
+  evaluation(evaluation: ChildEvaluation, options: Pick<ChildOptions, 'name'>): Promise<EvaluationOutcome> {
+    const requested = this.#request(() => [requestOfEvaluation(this.parent.id, evaluation, options)]);
     // `#outcomeOf` made it.
     return mayBeForgotten(requested.then(([outcome]) => outcome as EvaluationOutcome));
+  }
+
+  /** @param requestsOf Checks the arguments; it is called at once. */
+  #request(requestsOf: () => readonly Requested[]): Promise<unknown[]> {
+    const checked = mayBeForgotten(new Promise<readonly Requested[]>((done) => done(requestsOf())));
+    const handled = this.#last.then(() => checked).then((requests) => this.#handle(requests));
+    this.#last = handled.catch(() => undefined);
+    return handled;
   }
 
   /** The id that a child gets. @throws PayloadError if its payload breaks the contract. */
@@ -128,7 +140,7 @@ export class ChildJobs implements ChildWork {
       const { name, queue, id } = child;
       const add = async (isNew: boolean) => {
         const data = prepareChild(fleet, heritage, queue, await payloadOf(child));
-        await addChild(fleet, heritage, { queue, id, data }, { isNew });
+        await addChild(fleet, heritage, { queue, id, data, isKind: true }, { isNew });
       };
       return { name, digest: id, key: fleet.jobKey(queue, id), add };
     });
@@ -165,11 +177,21 @@ export class ChildJobs implements ChildWork {
 
   async #handle(requests: readonly Requested[]): Promise<unknown[]> {
     const producer = await this.producer();
+    for (const request of requests) await this.#assertKindExists(request, producer);
     const { children, states } = await this.#start(requests, producer);
     const results: unknown[] = [];
     for (const [at, child] of children.entries())
       results.push(await this.#resultOf(child, states[at], producer));
     return results;
+  }
+
+  /** A kind whose child was started before exists. */
+  async #assertKindExists(request: Requested, { fleet }: ChildProducer): Promise<void> {
+    const { queue, options } = request;
+    if (!('mustExist' in request) || !request.mustExist || fleet.kinds.has(queue)) return;
+    if (this.parent.startedChildren.some(({ name }) => name === options.name)) return;
+    const { prefix, kinds } = fleet;
+    await assertKindExists(this.client, { prefix, kinds: kinds.names }, queue, this.parent.id);
   }
 
   /** @throws WaitForChildren unless all have ended. */
@@ -211,14 +233,18 @@ export class ChildJobs implements ChildWork {
     return prepared;
   }
 
-  #prepareJob({ queue, payload, options }: ChildRequest, producer: ChildProducer): PreparedChild {
+  #prepareJob(
+    { queue, payload, options, isKind: namesKind = false }: KindRequest,
+    producer: ChildProducer,
+  ): PreparedChild {
     const { fleet, addChild, childId, prepareChild } = producer;
     const { name, attempts } = options;
     const { key, heritage } = this.parent;
     const data = prepareChild(fleet, heritage, queue, payload);
     const digest = digestOf([queue, data]);
     const id = childId(key, queue, name, digest);
-    const child = { queue, id, data, ...(attempts === undefined ? {} : { attempts }) };
+    const isKind = namesKind || fleet.kinds.has(queue);
+    const child = { queue, id, data, isKind, ...(attempts === undefined ? {} : { attempts }) };
     const add = (isNew: boolean) => addChild(fleet, heritage, child, { isNew });
     return { name, digest, key: fleet.jobKey(queue, id), queue, id, options, add };
   }

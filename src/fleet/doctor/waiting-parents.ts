@@ -73,7 +73,7 @@ export async function findUnservedChildren(
   kinds: readonly string[],
 ): Promise<Problem[]> {
   const served = await servedKinds(client, prefix);
-  if (served === undefined || kinds.every((kind) => served.has(kind))) return [];
+  if (served === undefined) return [];
   const problems: Problem[] = [];
   for await (const { queue, id } of waitingParents(client, prefix)) {
     const child = await unservedChild(

@@ -1,0 +1,149 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { findUnservedChildren } from '../../src/fleet/doctor/waiting-parents.js';
+import { defineKind } from '../../src/processors/define-kind.js';
+import type { ChildWork, Work } from '../../src/processors/processor.js';
+import { addJob } from '../../src/producers/add-job.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
+import { KIND_NAMES } from '../../src/queues/registry.js';
+
+import { startTestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+
+const redis = redisOfFile();
+let fleets = 0;
+
+const echo = defineKind({
+  name: 'echo',
+  payload: z.object({ text: z.string() }),
+  result: z.strictObject({ text: z.string() }),
+  process: async ({ text }) => ({ text }),
+});
+
+/** A fleet with a kind whose processor is this function; it is defined in no other process. */
+async function startWith(process: (work: Work) => Promise<unknown>) {
+  fleets += 1;
+  const parent = defineKind({
+    name: 'parent',
+    payload: z.object({}),
+    result: z.unknown(),
+    defaults: { attempts: 1 },
+    process: (_payload, work) => process(work),
+  });
+  const test = await startTestFleet(redis, `requests-${fleets}`, { kinds: [parent] });
+  onTestFinished(() => test.close());
+  const start = () => test.worker(createOfflineRunner(), { kinds: [parent] });
+  const serveEcho = () => test.worker(createOfflineRunner(), { kinds: [echo] });
+  return { ...test, start, serveEcho, submit: () => addJob(test.fleet, parent, {}) };
+}
+
+/** Calls as a processor in JavaScript may make them. */
+const loose = (jobs: ChildWork) =>
+  jobs as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+describe('a child of a kind that its worker does not know', () => {
+  it('is refused with the most similar kind, which is probably meant', async () => {
+    const { start, submit, fleet } = await startWith(({ jobs }) =>
+      jobs.child('solution-chek', { solution: { content: 'x = 1\n' } }, { name: 'a' }),
+    );
+    await start();
+    const { state, error } = await (await submit()).wait();
+    expect([state, error?.code]).toEqual(['failed', 'unknown-kind']);
+    expect(error?.message).toContain('the most similar kind is "solution-check"');
+    expect(await fleet.client.keys(`${fleet.prefix}:solution-chek:*`)).toEqual([]);
+  });
+
+  it('runs if a connected worker serves the kind, or did', async () => {
+    const { start, serveEcho, submit } = await startWith(({ jobs }) =>
+      jobs.child('echo', { text: 'a' }, { name: 'a' }),
+    );
+    const other = await serveEcho();
+    await start();
+    expect(await (await submit()).result()).toEqual({ text: 'a' });
+    await other.stop(0);
+    const later = await submit();
+    await expect.poll(() => later.state()).toBe('waiting-children');
+    await serveEcho();
+    expect(await later.result()).toEqual({ text: 'a' });
+  });
+
+  it('waits if its definition was passed; its parent and the doctor name it without knowing the kind', async () => {
+    const { start, serveEcho, submit, fleet } = await startWith(({ jobs }) =>
+      jobs.child(echo, { text: 'a' }, { name: 'a' }),
+    );
+    await start();
+    const job = await submit();
+    const stranger = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix });
+    onTestFinished(() => stranger.close());
+    const detail = expect.stringMatching(
+      /^it waits for echo-.*, and no connected worker serves the kind echo$/,
+    );
+    await expect.poll(() => job.view()).toMatchObject({ state: 'waiting-children', waitReason: detail });
+    const unserved = () => findUnservedChildren(stranger.client, stranger.prefix, KIND_NAMES);
+    const problem = { problem: 'unserved-child', queue: 'parent', id: job.id, detail };
+    expect(await unserved()).toEqual([problem]);
+    await serveEcho();
+    await expect.poll(unserved).toEqual([]);
+    expect(await job.result()).toEqual({ text: 'a' });
+  });
+});
+
+describe('a request for a child', () => {
+  const script = { solution: { content: 'x = 1\n' } };
+  it.each<[string, (jobs: ReturnType<typeof loose>) => Promise<unknown> | undefined, string]>([
+    ['no options', (jobs) => jobs.child?.('summarize', {}), 'child: options must be an object with the name'],
+    ['no name', (jobs) => jobs.child?.('summarize', {}, {}), 'child: options.name is missing'],
+    [
+      'a name that is no text',
+      (jobs) => jobs.childIn?.('own', {}, { name: 7 }),
+      'options.name must be a text',
+    ],
+    ['an unknown option', (jobs) => jobs.childIn?.('own', {}, { name: 'a', orElze: 1 }), 'options.orElze'],
+    ['no payload', (jobs) => jobs.child?.('summarize'), 'child: payload must be an object'],
+    [
+      'no kind',
+      (jobs) => jobs.child?.(undefined, {}, { name: 'a' }),
+      'child: kind must be the name of a kind',
+    ],
+    [
+      'tags that are none',
+      (jobs) => jobs.childIn?.('own', { tags: 'a' }, { name: 'a' }),
+      '"tags" must be an',
+    ],
+    ['a queue of no name', (jobs) => jobs.childIn?.('a:b', {}, { name: 'a' }), 'childIn: queue must be 1 to'],
+    [
+      'attempts below one',
+      (jobs) => jobs.childIn?.('own', {}, { name: 'a', attempts: 0 }),
+      'options.attempts',
+    ],
+    ['no list', (jobs) => jobs.children?.({}), 'children: requests must be an array'],
+    [
+      'one of several that is wrong',
+      (jobs) => jobs.children?.([{ queue: 'own', payload: {}, options: { name: 'a' } }, { queue: 'own' }]),
+      'children: requests[1].payload must be an object',
+    ],
+    [
+      'no evaluation',
+      (jobs) => jobs.evaluation?.(undefined, { name: 'a' }),
+      'evaluation: evaluation must be',
+    ],
+    [
+      'no script',
+      (jobs) => jobs.evaluation?.({ queue: 'own' }, { name: 'a' }),
+      'evaluation.solution must be',
+    ],
+    [
+      'an evaluation without a name',
+      (jobs) => jobs.evaluation?.({ ...script, queue: 'own' }),
+      'options must be',
+    ],
+  ])('that has %s fails the job, and says which argument is wrong', async (_what, request, message) => {
+    const { start, submit, fleet } = await startWith(async ({ jobs }) => request(loose(jobs)));
+    await start();
+    const job = await submit();
+    const { error } = await job.wait();
+    expect([error?.code, error?.message]).toEqual(['usage', expect.stringContaining(message)]);
+    expect(await fleet.client.scard(`${fleet.jobKey('parent', job.id)}:dependencies`)).toBe(0);
+  });
+});
