@@ -1,16 +1,16 @@
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { failedChildOf } from '../queues/child-failure.js';
-import { decodeFailure } from '../queues/failure.js';
 import { CHILDREN_FIELD } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
+import { isFailureOfChild } from '../queues/wait-again.js';
 
 /** BullMQ's field for a failure that a parent gets as soon as a worker takes it. */
 const DEFERRED_FAILURE = 'defa';
 
 /**
  * Runs a failed parent again. A parent fails with its child, and BullMQ does not requeue it when the child is retried and
- * succeeds. This does, once no other child is missing: a retry from the dashboard continues the flow.
+ * succeeds. A client of the fleet that retries a child makes its parent wait again (`waitAgain`). The dashboard does not: this
+ * continues its flow, once no other child is missing.
  */
 export async function reviveParent(client: Redis, child: Job): Promise<void> {
   if (child.parentKey === undefined) return;
@@ -33,10 +33,4 @@ export async function reviveParent(client: Redis, child: Job): Promise<void> {
   } finally {
     await queue.close();
   }
-}
-
-/** Whether a parent failed with a child: in BullMQ's words, or in the fleet's if the parent's processor started the child. */
-function isFailureOfChild(reason: string, startsChildren: boolean): boolean {
-  if (failedChildOf(reason) !== undefined) return true;
-  return startsChildren && decodeFailure(reason).code === 'child-failed';
 }

@@ -2,14 +2,23 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { UncheckedSolutionError } from '../../src/errors.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import { findJob } from '../../src/producers/find-job.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
+import { addFlow } from '../../src/producers/flows/add-flow.js';
 import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
 import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
-import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
+import { addGuardedEvaluation, guardedEvaluationNode } from '../../src/producers/flows/guarded-evaluation.js';
+import { retryJob } from '../../src/producers/retry-job.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import {
+  errorReply,
+  type MessagesApi,
+  type Reply,
+  type Script,
+  startMessagesApi,
+} from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
@@ -195,6 +204,66 @@ describe('addGuardedEvaluation', () => {
     evaluate();
     await worker(runner);
     expect(await again.evaluation.returned()).toMatchObject({ status: 'clean' });
+  });
+
+  it('a failed evaluation that is submitted again is waited for in its new life, by every client', async () => {
+    let reply: () => Reply = () => errorReply(400, 'invalid_request_error');
+    const { fleet, worker, runner } = await startFleet(() => reply());
+    const pipeline = evaluate();
+    const other = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix });
+    closers.push(() => other.close());
+    const submit = (client: FleetClient) =>
+      addGuardedEvaluation(client, { solution: { content: SCRIPT }, evaluation }, { key: 'life' });
+    const { evaluation: first, check } = await submit(fleet);
+    const fail = async () => {
+      const failing = await worker(runner);
+      const failed = await waitForJob(other, first.id, {}, 'evaluate');
+      expect(failed).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
+      await failing.stop(1_000);
+    };
+    await fail();
+
+    const both = await Promise.all([submit(fleet), submit(other)]);
+    expect(both.map(({ evaluation: { outcome } }) => outcome).sort()).toEqual(['existing', 'retried']);
+    const view = await first.view();
+    expect(view).toMatchObject({ state: 'waiting-children', attempts: 0 });
+    expect(view).not.toHaveProperty('error');
+    expect((await submit(other)).evaluation.outcome).toBe('existing');
+    // It fails once more: that is a new failure, which the wait tells of.
+    await fail();
+
+    // A check that the dashboard runs again leaves its parent failed. A submission must not run the parent before it.
+    await (await findJob(fleet, check.id)).job.retry('failed');
+    expect((await first.view()).state).toBe('failed');
+    await submit(other);
+    const waits = [fleet, other].map((client) => waitForJob(client, first.id, {}, 'evaluate'));
+    const ran = pipeline.ran.length;
+    reply = () => leaks();
+    await worker(runner);
+    for (const wait of waits)
+      expect(await wait).toMatchObject({ state: 'completed', result: { status: 'clean' } });
+    expect(pipeline.ran).toHaveLength(ran + 1);
+  });
+
+  it('a check that is retried below a batch makes the evaluation wait, and the jobs above that failed with it', async () => {
+    const { fleet, worker, runner } = await startFleet([errorReply(400, 'invalid_request_error'), leaks()]);
+    evaluate();
+    const { root } = guardedEvaluationNode(fleet, { solution: { content: SCRIPT }, evaluation }, 'below');
+    const above = { queue: 'above', name: 'above', id: 'above-1', data: {}, options: {} };
+    const child = { ...root, options: { ...root.options, failParentOnFailure: true } };
+    await addFlow(fleet, { ...above, children: [child] }, {});
+    const last = startPipelineWorker(redis, fleet, 'above', async () => 'done');
+    closers.push(last.close);
+    const failing = await worker(runner);
+    expect(await waitForJob(fleet, above.id, {}, 'above')).toMatchObject({ state: 'failed' });
+    await failing.stop(1_000);
+    await retryJob(fleet, root.children?.[0]?.id ?? '');
+    expect(await fleet.queue('above').getJobState(above.id)).toBe('waiting-children');
+    await worker(runner);
+    expect(await waitForJob(fleet, above.id, {}, 'above')).toMatchObject({
+      state: 'completed',
+      result: 'done',
+    });
   });
 
   it('two submissions at once with one key and two scripts: one of them is rejected', async () => {

@@ -1,6 +1,7 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { clearCancelled } from '../../queues/job-flags.js';
+import { waitAgain } from '../../queues/wait-again.js';
 import { type FleetJobOptions, type KeyOptions, separateBytes, storedData } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { withTags } from '../job-tags.js';
@@ -122,5 +123,7 @@ export async function runFlowAgain(fleet: FleetClient, root: FlowNode, parent: J
     child === undefined ? false : runAgain(fleet, child.queueName, child, beforeRun),
   );
   if (again.some(Boolean)) return true;
+  // Another submission has just run a child again: the parent must not run before it.
+  if (await waitAgain(fleet.client, fleet.jobKey(root.queue, root.id))) return false;
   return runAgain(fleet, root.queue, parent);
 }
