@@ -42,6 +42,7 @@ const TEST_ENTRIES = [
   'test/calls/crashing-worker.ts',
   'test/cli/hostile-printers.ts',
   'test/fleet/embedded-redis-user.ts',
+  'test/fleet/forgetful-kinds.ts',
   'test/fleet/isolated-program.ts',
   'test/fuzz/broken-targets.ts',
   'test/kinds/word-kinds.ts',

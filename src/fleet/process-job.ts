@@ -15,6 +15,7 @@ import type { ChildProducer } from './children/child-submission.js';
 import { WaitForChildren } from './children/wait-for-children.js';
 import type { ContaminationThreads } from './contamination-threads.js';
 import type { ExtraSlots } from './extra-slots.js';
+import { ForgottenWork } from './forgotten-work.js';
 import { interceptedRunner } from './intercepted-runner.js';
 import { isOfFleet, processorError } from './processor-error.js';
 
@@ -60,30 +61,36 @@ export async function processJob(
   const callingJob = { ...job, signal, warn: (message: string) => log.warn(message) };
   const owner = { tenant: job.tenant, signal, ...(extraSlots && { trackWait: extraSlots.ofJob(kind) }) };
   const files = new JobFiles(workspaces);
-  const jobs = new ChildJobs(calls.client, childProducer, job);
+  const checker = contamination.checkerFor(owner);
+  const forgotten = new ForgottenWork(job.id, log);
+  const request = <T>(made: Promise<T>) => forgotten.request(made);
+  const jobs = new ChildJobs(calls.client, childProducer, job, request);
   try {
     const work: Work = {
       // Many jobs call no agent and analyze no script: both are created at their first use.
-      runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob)),
+      runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob), request),
       get analyst() {
-        return analysis.analystFor(owner);
+        return forgotten.analyst(analysis.analystFor(owner));
       },
       files,
-      contamination: contamination.checkerFor(owner),
+      contamination: { check: (input) => request(checker.check(input)) },
       jobs,
       signal,
       log,
       progress: (step) => log.progress(step),
-      ask: askAgents(() => work),
+      ask: (...input) => request(ask(...input)),
     };
+    const ask = askAgents(() => work);
     const result = await kinds.get(kind).process(payload, work);
     await jobs.assertAllStarted();
+    await forgotten.assertNoneFailed();
     return result;
   } catch (thrown) {
     // A processor that caught the wait waits as well.
     if (await jobs.isWaiting()) throw new WaitForChildren();
     throw isOfFleet(thrown, signal) ? thrown : processorError(kind, messageOf(thrown), thrown);
   } finally {
+    forgotten.end();
     await files.close();
   }
 }

@@ -9,7 +9,10 @@ import { FleetClient } from '../../src/producers/fleet-client.js';
 import { KIND_NAMES } from '../../src/queues/registry.js';
 
 import { startTestFleet } from '../support/fleet.js';
+import { startFleetCommand } from '../support/fleet-command.js';
+import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
+import { forgetful } from './forgetful-kinds.js';
 
 const redis = redisOfFile();
 let fleets = 0;
@@ -147,3 +150,52 @@ describe('a request for a child', () => {
     expect(await fleet.client.scard(`${fleet.jobKey('parent', job.id)}:dependencies`)).toBe(0);
   });
 });
+
+describe('a request that is not awaited', () => {
+  it('fails its job with its error', async () => {
+    const { start, submit, logged } = await startWith(async ({ jobs }) => {
+      void jobs.child('summarize', { ablationCode: '', rawOutput: '' }, { name: 'a' });
+      return 'done';
+    });
+    await start();
+    const { error } = await (await submit()).wait();
+    expect(error).toMatchObject({
+      code: 'invalid-payload',
+      message: expect.stringContaining('ablationCode'),
+    });
+    await logged('was not awaited, so the job fails with it');
+  });
+
+  it('inside an async function that is not awaited never ends the worker, and fails its job', async () => {
+    const { fleet, submitForgetful, worker } = await startForgetful();
+    const completed = { state: 'completed', result: { done: true } };
+    expect(await submitForgetful('waits')).toMatchObject(completed);
+    const invalid = { state: 'failed', error: { code: 'invalid-payload' } };
+    expect(await submitForgetful('fails')).toMatchObject(invalid);
+    expect(await submitForgetful('wraps')).toMatchObject({
+      error: { code: 'processor-failed', message: 'a message of the author' },
+    });
+    expect(await submitForgetful('handles')).toMatchObject(completed);
+    const late = await submitForgetful('late');
+    expect(late).toMatchObject(completed);
+    worker.child.kill('SIGUSR2');
+    await worker.printed(`job ${late.id}: a request that was not awaited failed after the attempt had ended`);
+    expect(await fleet.client.keys(`${fleet.jobKey('forgetful', late.id)}:dependencies`)).toEqual([]);
+    expect(await worker.end('SIGTERM')).toBe(0);
+  });
+});
+
+/** A worker process with the kind whose processor forgets to await. */
+async function startForgetful() {
+  fleets += 1;
+  const { fleet } = await startTestFleet(redis, `requests-${fleets}`, { kinds: [forgetful] }).then((test) => {
+    onTestFinished(() => test.close());
+    return test;
+  });
+  const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix, FLEET_AGENT: 'offline' };
+  const module = testProgram('test/fleet/forgetful-kinds');
+  const worker = startFleetCommand(['worker', '--kinds-from', module], { env });
+  onTestFinished(async () => void (await worker.end('SIGKILL')));
+  const submitForgetful = async (way: string) => (await addJob(fleet, forgetful, { way })).wait();
+  return { fleet, worker, submitForgetful };
+}

@@ -81,6 +81,8 @@ export class ChildJobs implements ChildWork {
     private readonly client: Redis,
     private readonly producer: () => Promise<ChildProducer>,
     private readonly parent: ParentJob,
+    /** Makes the promise that the processor gets. */
+    private readonly returned: <T>(made: Promise<T>) => Promise<T> = mayBeForgotten,
   ) {}
 
   child<K extends KindRef, Else = never>(
@@ -90,7 +92,7 @@ export class ChildJobs implements ChildWork {
   ): Promise<ResultOf<K> | Else> {
     const requested = this.#request(() => [requestOfKind(this.parent.id, kind, payload, options)]);
     // The result was validated by the contract of its kind.
-    return mayBeForgotten(requested.then(([result]) => result as ResultOf<K> | Else));
+    return this.returned(requested.then(([result]) => result as ResultOf<K> | Else));
   }
 
   childIn(
@@ -99,17 +101,17 @@ export class ChildJobs implements ChildWork {
     options: ChildOptions<unknown>,
   ): Promise<unknown> {
     const requested = this.#request(() => [requestInQueue(this.parent.id, { queue, payload, options })]);
-    return mayBeForgotten(requested.then(([result]) => result));
+    return this.returned(requested.then(([result]) => result));
   }
 
   children(requests: readonly ChildRequest[]): Promise<unknown[]> {
-    return mayBeForgotten(this.#request(() => requestsOf(this.parent.id, requests)));
+    return this.returned(this.#request(() => requestsOf(this.parent.id, requests)));
   }
 
   evaluation(evaluation: ChildEvaluation, options: Pick<ChildOptions, 'name'>): Promise<EvaluationOutcome> {
     const requested = this.#request(() => [requestOfEvaluation(this.parent.id, evaluation, options)]);
     // `#outcomeOf` made it.
-    return mayBeForgotten(requested.then(([outcome]) => outcome as EvaluationOutcome));
+    return this.returned(requested.then(([outcome]) => outcome as EvaluationOutcome));
   }
 
   /** @param requestsOf Checks the arguments; it is called at once. */
