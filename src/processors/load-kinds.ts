@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { KindError, messageOf } from '../errors.js';
+import { FleetError, KindError, messageOf } from '../errors.js';
 import type { KindRegistry } from '../queues/registry.js';
 import { isKind, type Kind } from './define-kind.js';
+import { importProblem } from './import-problem.js';
 import { processedKinds } from './registry.js';
 
 /** The address of a module: the same in every process, wherever that runs. */
@@ -33,7 +34,15 @@ export async function loadKinds(
 }
 
 async function kindsOf(path: string): Promise<readonly Kind[]> {
-  const exported = (await import(moduleUrl(path))) as Readonly<Record<string, unknown>>;
+  const url = moduleUrl(path);
+  const exported = await import(url).then(
+    (module: Readonly<Record<string, unknown>>) => module,
+    async (thrown: unknown) => {
+      // Errors of the fleet name the kind, agent or prompt at fault.
+      if (thrown instanceof FleetError) throw thrown;
+      throw new KindError(await importProblem(url, thrown), { cause: thrown });
+    },
+  );
   const kinds = Object.values(exported).flat().filter(isKind);
   if (kinds.length === 0) throw new KindError('it exports no kind; export what defineKind returns');
   return kinds;

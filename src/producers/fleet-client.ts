@@ -5,6 +5,7 @@ import { connectProducer, type RedisWaitOptions, workerConnection } from '../que
 import { endClient } from '../queues/end-client.js';
 import type { JobKind } from '../queues/kind.js';
 import { assertPrefixFitsCluster, type RedisConnectionOptions } from '../queues/redis-address.js';
+import { ownKindsKey } from '../queues/redis-keys.js';
 import { BUILT_IN_CONTRACTS, KINDS, KindRegistry } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { EndEvents, type QueueEnds } from './end-events.js';
@@ -132,7 +133,14 @@ export class FleetClient {
     if (known !== undefined) return known;
     const queue = this.#open(name);
     this.#queues.set(name, queue);
+    if (!BUILT_IN_CONTRACTS.has(name)) this.#noteOwnKind(name);
     return queue;
+  }
+
+  /** Lets programs without the kind say that it has jobs. It is sent before the first job, on the same connection. */
+  #noteOwnKind(name: string): void {
+    // A Redis that fails is reported by what the caller does next; without the note only a hint is missing.
+    this.client.sadd(ownKindsKey(this.prefix), name).catch(() => undefined);
   }
 
   /** Number of open queues, to detect leaks. */

@@ -23,6 +23,11 @@ export function workerReportsKey(prefix: string): string {
   return `${prefix}::workers`;
 }
 
+/** Set of the names of kinds that are not built in and have had jobs. */
+export function ownKindsKey(prefix: string): string {
+  return `${prefix}::kinds`;
+}
+
 /** Set of the names of pipeline queues that gateways know. */
 export function pipelineQueuesKey(prefix: string): string {
   return `${prefix}::queues`;

@@ -146,7 +146,7 @@ describe('fleet submit with bad input says one clear sentence and exits with 2',
       'an unknown kind',
       ['submit', 'sollution-check'],
       PAYLOAD,
-      '"sollution-check" is not a kind of job here; there are: solution-check',
+      '"sollution-check" is not a kind of job here (did you mean "solution-check"?); there are: solution-check',
     ],
     ['no JSON', ['submit', 'solution-check'], '{"solution":', 'standard input is not JSON'],
     [

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import type { WorkerOptions } from '../../src/fleet/worker.js';
@@ -11,7 +13,7 @@ import { hasPython, runPython } from '../clients/python-program.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { fleetCommand, startFleetCommand } from '../support/fleet-command.js';
+import { emptyFolder, fleetCommand, startFleetCommand } from '../support/fleet-command.js';
 import {
   jsonReply,
   type MessagesApi,
@@ -212,8 +214,21 @@ describe('the command line', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id }]);
     const shown = await fleetCommand(['get', id, '--json'], { env: known });
     expect(JSON.parse(shown.stdout)).toMatchObject({ kind: 'word-count', result: { words: 2 } });
+    for (const [command, note] of [
+      [['list'], 'not listed: 1 job of kinds that are not loaded here (word-count); set FLEET_KINDS_FROM'],
+      [['list', '--kind', 'summarize'], 'no jobs'],
+      [['dead', 'list'], 'no dead letters'],
+      [['get', id], '"word-count" is not a kind of job here'],
+      [['get', 'word-other-1'], 'there is no job word-other-1'],
+      [['dead', 'show', id], '"word-count" is not a kind of job here'],
+    ] as const) {
+      const { stderr } = await fleetCommand([...command], { env });
+      expect(stderr).toContain(note);
+      expect(stderr.includes('not loaded here')).toBe(note.includes('not loaded here'));
+    }
     const unknown = await fleetCommand(submit.slice(0, -2), { env, input: '{"text": "a b"}' });
     expect(unknown.stderr).toContain('"word-count" is not a kind of job here');
+    expect(unknown.stderr).toContain('set FLEET_KINDS_FROM to its module');
     expect(unknown.exitCode).toBe(2);
   });
 });
@@ -239,6 +254,21 @@ interface Asked {
   readonly options?: AskOptions;
   readonly offline?: unknown;
 }
+
+describe('the note that no worker has the kind', () => {
+  it.each([
+    ['word-count', '{"text": "a"}', `fleet worker --kinds-from ${MODULE})`],
+    ['summarize', '{"ablationCode": "x", "rawOutput": ""}', 'fleet worker)'],
+  ])('names the command for %s', async (kind, payload, command) => {
+    const { fleet } = await startFleet();
+    const data = join(emptyFolder(), 'payload.json');
+    writeFileSync(data, payload);
+    const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix, FLEET_KINDS_FROM: MODULE };
+    const waiting = startFleetCommand(['submit', kind, '--data', data, '--wait'], { env });
+    await waiting.printed(`(start it with: ${command}`);
+    await waiting.end('SIGINT');
+  });
+});
 
 describe('work.ask without a model', () => {
   const variables = { text: 'a', count: '1' };

@@ -15,6 +15,10 @@ const CRITIC = new URL('./critic.md', import.meta.url);
 const END = '<!-- the stable part ends here -->';
 const folder = mkdtempSync(join(tmpdir(), 'kinds-'));
 
+writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+writeFileSync(join(folder, 'broken.js'), '\nexport const = 1;');
+writeFileSync(join(folder, 'typed.ts'), 'export enum Typed { a }');
+
 /** Writes a module with the helpers in scope; returns its path. */
 function moduleOf(name: string, text: string): string {
   const path = join(folder, name);
@@ -28,8 +32,11 @@ const kind = (name, more = {}) => defineKind({ name, payload: z.object({}), resu
 describe('kinds that cannot be used', () => {
   it.each([
     ['missing', undefined, /the kinds of .*missing\.mjs cannot be used: .*missing\.mjs/],
-    ['syntax', 'export const = 1;', /Unexpected token/],
-    ['throws', 'throw new Error("no licence");', /no licence$/],
+    ['syntax', 'export const = 1;', /syntax\.mjs cannot be used: \S*syntax\.mjs:3: Unexpected token/],
+    ['imports-syntax', 'export * from "./broken.js";', /: \S*\/broken\.js:2: Unexpected token/],
+    ['name-missing', 'import { a } from "node:fs";', /name-missing\.mjs:3: .*not provide .* named 'a'$/],
+    ['throws', '\nthrow new Error("no licence");', /throws\.mjs:4: no licence$/],
+    ['not-installed', 'import "no-such-package";', /'no-such-package' imported from .*not-installed\.mjs$/],
     ['empty', 'export const a = 1;', /exports no kind; export what defineKind returns$/],
     ['copied', 'export const a = { ...wordCount, name: "other" };', /exports no kind/],
     ['twice', 'export default [kind("a"), kind("a")];', /two kinds have the name "a"$/],
@@ -156,6 +163,15 @@ describe('kinds that cannot be used', () => {
       '',
     ]);
     expect([stdout, exitCode]).toEqual(['', 2]);
+  });
+
+  it('a TypeScript module that Node.js cannot load: the message says what to do', async () => {
+    const env = { FLEET_REDIS_URL: 'redis://127.0.0.1:1', FLEET_KINDS_FROM: join(folder, 'typed.ts') };
+    const { stderr, exitCode } = await fleetCommand(['list'], { env, ownProcess: true });
+    expect(stderr).toMatch(
+      /typed\.ts .*\(it is TypeScript: name the compiled JavaScript instead, .*--import tsx/,
+    );
+    expect(exitCode).toBe(2);
   });
 
   it('fleet worker refuses a kind that it does not have', async () => {

@@ -11,6 +11,8 @@ import {
 } from '../../producers/dead-letters.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import type { JobView } from '../../producers/job-view.js';
+import { assertKindLoaded } from '../../producers/unloaded-kinds.js';
+import { noteUnloadedKinds } from '../note-unloaded-kinds.js';
 import { jobLine } from '../print-job.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
@@ -84,9 +86,11 @@ function addList(dead: Command): void {
   withFilter(dead.command('list').description('List dead letters, newest first.'))
     .option('--limit <n>', 'most jobs to list', (text) => Number.parseInt(text, 10) || 100, 100)
     .action(async (options: FilterOptions & { readonly limit: number }) => {
-      const found = await withSession(loadConfig(), { work: false }, (fleet) =>
-        listDeadLetters(fleet, filterOf(options, []), options.limit),
-      );
+      const found = await withSession(loadConfig(), { work: false }, async (fleet) => {
+        const letters = await listDeadLetters(fleet, filterOf(options, []), options.limit);
+        if (options.kind === undefined) await noteUnloadedKinds(fleet, 'failed');
+        return letters;
+      });
       if (options.json) {
         printJson(found, 2);
         return;
@@ -109,7 +113,10 @@ function addShow(dead: Command): void {
     .description('Show a dead letter with its payload, its error and its agent calls, as JSON.')
     .argument('<id>', 'id of the job')
     .action(async (id: string) => {
-      const letter = await withSession(loadConfig(), { work: false }, (fleet) => getDeadLetter(fleet, id));
+      const letter = await withSession(loadConfig(), { work: false }, async (fleet) => {
+        await assertKindLoaded(fleet, id);
+        return getDeadLetter(fleet, id);
+      });
       printJson(letter, 2);
     });
 }

@@ -7,7 +7,9 @@ import { hasFailure } from '../../producers/follow-up-views.js';
 import { JOB_STATES, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
 import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
+import { assertKindLoaded } from '../../producers/unloaded-kinds.js';
 import { waitForJob } from '../../producers/wait-for-job.js';
+import { noteUnloadedKinds } from '../note-unloaded-kinds.js';
 import { jobLine, printJob } from '../print-job.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
@@ -55,6 +57,7 @@ function oneJob(
     .option('--json', 'print JSON')
     .action(async (id: string, options: OneJobOptions) => {
       const view = await withSession(loadConfig(), session, async (fleet): Promise<JobView> => {
+        await assertKindLoaded(fleet, id);
         await action(fleet, id, options);
         return viewJob(fleet, locationOf(fleet, id));
       });
@@ -87,7 +90,11 @@ function addListCommand(program: Command): void {
     .option('--limit <n>', 'most jobs to list', wholeNumber, 100)
     .option('--json', 'print JSON')
     .action(async ({ json, ...filter }: ListOptions) => {
-      const views = await withSession(loadConfig(), { work: false }, (fleet) => listJobs(fleet, filter));
+      const views = await withSession(loadConfig(), { work: false }, async (fleet) => {
+        const found = await listJobs(fleet, filter);
+        if (filter.kind === undefined) await noteUnloadedKinds(fleet);
+        return found;
+      });
       if (json) {
         printJson(views, 2);
         return;

@@ -1,4 +1,5 @@
 import { latestRuns } from '../../producers/run-view.js';
+import { BUILT_IN_CONTRACTS } from '../../queues/registry.js';
 import type { BlockedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
@@ -78,7 +79,9 @@ function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem
       found.push({
         severity: 'error',
         what: `${ready} ${kind} jobs wait, and no worker is connected for them.`,
-        whatToDo: 'Start one: fleet worker',
+        whatToDo: BUILT_IN_CONTRACTS.has(kind)
+          ? 'Start one: fleet worker'
+          : 'Start one: fleet worker --kinds-from, with the module of the kind.',
       });
     } else if ((depth.oldestSeconds ?? 0) > LONG_WAIT_SECONDS) {
       found.push({
