@@ -1,12 +1,13 @@
 import type { CheckName } from './checks.js';
 import { comparePair, type PairCheckName, type PairComparison, type PairThresholds } from './compare-pair.js';
+import { confidenceOf } from './confidence.js';
 import type { ContaminationConfig } from './config.js';
 import { templateFingerprint } from './index/fingerprints.js';
 import { PreparedText } from './prepared-text.js';
 import { analyzeReasoning } from './reasoning.js';
+import { isSameText, sameTextSize } from './same-text.js';
 import { similarityResult } from './similarity.js';
-import { contentHash } from './text/folded-text.js';
-import { factorForSet } from './thresholds.js';
+import { factorForSet, MINIMUM_TOKENS } from './thresholds.js';
 import { checkTiming, expectedSolveTime } from './timing.js';
 import type {
   ContaminationChecks,
@@ -16,48 +17,6 @@ import type {
   RanCheck,
   TestCase,
 } from './types.js';
-
-/**
- * Probability that an output is a copy, given how far its strongest check is from its threshold (1 is the threshold).
- * A logistic curve through one half at the threshold, its slope fitted to the tuning pairs with smoothed targets
- * (Platt 1999), which keeps it from certainty where few pairs lie; docs/contamination.md has the reliability
- * table, and a test computes it again.
- */
-function copyProbability(margin: number): number {
-  return 1 / (1 + Math.exp(-SLOPE * (margin - MIDDLE)));
-}
-
-const SLOPE = 16;
-const MIDDLE = 1;
-
-/** A pair that is classified beyond doubt still leaves room for a mislabeled or an unknown one. */
-const LARGEST = 0.995;
-/** Nothing was compared, or too little to tell: neither verdict is more likely. */
-const UNKNOWN = 0.5;
-/** A fast solve or a jump in the reasoning alone: a suspicion that nobody can measure against a known label. */
-const TIMING_ALONE = 0.6;
-const REASONING_ALONE = 0.75;
-
-interface Signals {
-  /** Largest value over its threshold among the checks that compared the output with known solutions. */
-  readonly margin: number | undefined;
-  readonly timing: boolean;
-  readonly reasoning: boolean;
-}
-
-/** How likely the verdict is right: `contaminated` where any signal is raised, clean otherwise. */
-function confidenceOf({ margin, timing, reasoning }: Signals): number {
-  const copied = margin !== undefined && margin >= 1;
-  if (!copied && !timing && !reasoning) {
-    return margin === undefined ? UNKNOWN : Math.min(LARGEST, 1 - copyProbability(margin));
-  }
-  const doubts = [
-    copied ? 1 - copyProbability(margin) : 1,
-    timing ? 1 - TIMING_ALONE : 1,
-    reasoning ? 1 - REASONING_ALONE : 1,
-  ];
-  return Math.min(LARGEST, 1 - doubts.reduce((product, doubt) => product * doubt, 1));
-}
 
 /** A known solution with its text prepared. */
 export interface PreparedKnown {
@@ -74,6 +33,8 @@ export interface Case {
   readonly known: readonly PreparedKnown[];
   /** Candidates among the known solutions of other test cases, from an index. */
   readonly others: readonly PreparedKnown[];
+  /** Known solutions of other test cases that are the same text as the output. */
+  readonly equals?: readonly PreparedKnown[] | undefined;
   /** Size of the whole known set that the candidates come from. */
   readonly setSize: number;
   /** Fraction of the known set in which a fingerprint is; left out where the set is too small to learn from. */
@@ -85,6 +46,8 @@ const NO_KNOWN = 'no known solution of this test case';
 const SWITCHED_OFF = 'switched off by the configuration';
 /** Lookups need more to hold on to than a single pair. */
 const LOOKUP_TOKENS = 80;
+/** Tokens, or words of prose, from which an equal text of another task is no coincidence. */
+const MIN_SAME_SIZE = 8;
 const MAX_SPANS = 500;
 const CLEARLY = 1.25;
 
@@ -118,6 +81,7 @@ class Classifier {
     this.#pairChecks();
     this.#crossTask();
     const contaminated = this.#reasons.length > 0;
+    const note = contaminated || this.#margin !== undefined ? undefined : this.#whyUnknown();
     return {
       contaminated,
       ...(contaminated ? { reason: this.#reasons.join('; ') } : {}),
@@ -126,9 +90,22 @@ class Classifier {
         timing: this.#checks.timing?.contaminated === true,
         reasoning: this.#checks.reasoning?.jumpsToSolution === true,
       }),
+      ...(note === undefined ? {} : { note }),
       checks: this.#checks,
       config: this.#input.config,
     };
+  }
+
+  /** Why the confidence of a clean output is no more than one half. */
+  #whyUnknown(): string {
+    const { known, testCase, setSize } = this.#input;
+    if (known.length > 0)
+      return `the known solutions of ${testCase.id} are too short to tell, or the checks are switched off`;
+    const others =
+      this.#checks.crossTask?.status === 'ran'
+        ? `none of the other ${setSize} is similar enough to be compared`
+        : 'nothing else was compared';
+    return `no known solution of ${testCase.id}; ${others}`;
   }
 
   #runs(name: CheckName, needsKnown = false): boolean {
@@ -202,8 +179,7 @@ class Classifier {
       return;
     }
     const { output, known } = this.#input;
-    const hash = contentHash(output.visible.text);
-    const equal = known.find(({ text }) => contentHash(text.visible.text) === hash);
+    const equal = known.find(({ text }) => isSameText(output, text));
     const whole = {
       output: [0, output.original.length],
       known: [0, equal?.text.original.length ?? 0],
@@ -263,8 +239,8 @@ class Classifier {
     }
     const best = this.#strongestOther(threshold);
     this.#checks.crossTask = best;
-    // A look-up that finds nothing does not decide what the task's own known solution left open.
-    const isOpen = this.#input.known.length > 0 && this.#margin === undefined;
+    // Without a known solution that could be compared, the look-up says nothing about a clean output.
+    const isOpen = this.#margin === undefined && (this.#input.known.length > 0 || best.known === undefined);
     if (best.contaminated || !isOpen) this.#weigh(best.value / threshold);
     if (best.contaminated) {
       this.#reasons.push(`Output copies a known solution of test case ${best.known?.testCaseId}`);
@@ -273,7 +249,8 @@ class Classifier {
 
   #strongestOther(threshold: number): RanCheck {
     const thresholds = pairThresholds(this.#input.config);
-    let best: RanCheck = { status: 'ran', value: 0, threshold, contaminated: false, spans: [] };
+    let best = this.#equalOther(threshold);
+    if (best.contaminated) return best;
     for (const known of this.#input.others) {
       const { measures } = this.#compare(
         known,
@@ -293,18 +270,38 @@ class Classifier {
     return best;
   }
 
+  /** An equal text of another task, however short; the shorter it is, the likelier two people wrote it. */
+  #equalOther(threshold: number): RanCheck {
+    const none: RanCheck = { status: 'ran', value: 0, threshold, contaminated: false, spans: [] };
+    const { output, equals = [] } = this.#input;
+    const starter = this.#starterText();
+    for (const { reference, text } of equals) {
+      const size = sameTextSize(text);
+      if (size < MIN_SAME_SIZE || (starter !== undefined && isSameText(starter, text))) continue;
+      const value = threshold * Math.min(SURE, 1 + size / MINIMUM_TOKENS);
+      const spans = [{ output: [0, output.original.length], known: [0, text.original.length] }] as const;
+      return { status: 'ran', value, threshold, contaminated: true, known: reference, spans };
+    }
+    return none;
+  }
+
+  #starterText(): PreparedText | undefined {
+    const { starter } = this.#input.testCase;
+    this.#starter ??= starter === undefined ? undefined : new PreparedText(starter);
+    return this.#starter;
+  }
+
   #compare(known: PreparedKnown, thresholds: PairThresholds, minimumTokens: number): PairComparison {
-    const { output, testCase, commonness } = this.#input;
+    const { output, commonness } = this.#input;
     const { kind } = known.text;
     const fraction =
       commonness === undefined || kind === 'prose'
         ? undefined
         : (template: string): number => commonness(templateFingerprint(kind, template));
-    this.#starter ??= testCase.starter === undefined ? undefined : new PreparedText(testCase.starter);
     return comparePair(output, known.text, {
       thresholds,
       minimumTokens,
-      starter: this.#starter,
+      starter: this.#starterText(),
       commonness: fraction,
     });
   }

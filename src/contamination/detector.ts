@@ -6,6 +6,7 @@ import type { KnownSolutionIndex } from './index/known-index.js';
 import { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from './known-set.js';
 import { PreparedText } from './prepared-text.js';
 import { analyzeReasoning } from './reasoning.js';
+import { sameTextHashes } from './same-text.js';
 import { similarityResult } from './similarity.js';
 import { contentHash } from './text/folded-text.js';
 import { checkTiming } from './timing.js';
@@ -135,13 +136,16 @@ export class ContaminationDetector {
     const { store, index } = source;
     const text = new PreparedText(output);
     const known = await store.ofTestCase(testCase.id);
-    const others = config.skipChecks.includes('crossTask') ? [] : await lookUp(source, text, testCase.id);
+    const skipsOthers = config.skipChecks.includes('crossTask') || index.size === 0;
+    const others = skipsOthers ? [] : await lookUp(source, text, testCase.id);
+    const equals = skipsOthers ? [] : await lookUpEqual(source, text, testCase.id);
     return classify({
       output: text,
       testCase,
       config,
       known: known.map((each) => this.#prepare(each)),
       others: others.map((each) => this.#prepare(each)),
+      equals: equals.map((each) => this.#prepare(each)),
       setSize: Math.max(0, index.size - known.length),
       commonness: index.size >= ENOUGH_TO_LEARN ? (fingerprint) => index.commonness(fingerprint) : undefined,
     });
@@ -175,9 +179,18 @@ async function lookUp(
   output: PreparedText,
   testCaseId: string,
 ): Promise<readonly KnownSolution[]> {
-  if (index.size === 0) return [];
   const candidates = index.search(queryFingerprints(output), CANDIDATES, testCaseId);
   return store.byReference(candidates.map(({ reference }) => reference));
+}
+
+async function lookUpEqual(
+  { store, index }: KnownSource,
+  output: PreparedText,
+  testCaseId: string,
+): Promise<readonly KnownSolution[]> {
+  const found = [...sameTextHashes(output)].map((hash) => index.withHash(hash, testCaseId));
+  const references = found.filter((reference) => reference !== undefined);
+  return references.length === 0 ? [] : store.byReference(references);
 }
 
 let shared: ContaminationDetector | undefined;

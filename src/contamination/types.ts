@@ -120,6 +120,8 @@ export interface ContaminationResult {
   readonly reason?: string;
   /** How sure the verdict is, 0 to 1: of verdicts with 0.9, about nine in ten are right. */
   readonly confidence: number;
+  /** Set where a clean output was compared with nothing, or too little to tell (confidence 0.5): the reason. */
+  readonly note?: string;
   readonly checks: ContaminationChecks;
   /** The thresholds in force. */
   readonly config: ContaminationConfig;

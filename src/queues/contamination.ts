@@ -64,6 +64,7 @@ export const ContaminationResultSchema = z.strictObject({
   contaminated: z.boolean(),
   reason: z.string().optional(),
   confidence: fraction.describe('How likely the result is right.'),
+  note: z.string().optional().describe('Why nothing could be told; only with a confidence of 0.5.'),
   checks: z.strictObject({
     similarity: SimilarityCheckSchema.optional(),
     timing: TimingCheckSchema.optional(),

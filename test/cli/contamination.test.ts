@@ -105,7 +105,21 @@ describe('fleet contamination', () => {
     expect(own).toMatchObject({ file: 'own.py', contaminated: false });
   });
 
+  it('says that nothing could be compared where only other tasks are known', async () => {
+    const args = ['contamination', '--known', 'known.jsonl', '--output', 'own.py', '--json'];
+    const { stdout } = await fleetCommand(args, { cwd: project() });
+    expect(JSON.parse(stdout)[0]).toMatchObject({
+      confidence: 0.5,
+      note: expect.stringContaining('no known solution of own'),
+    });
+  });
+
   it.each([
+    [
+      'a known set without a readable line',
+      ['--known', 'own.py', '--output', 'own.py'],
+      'none of its 2 lines can be read',
+    ],
     ['a missing known set', ['--known', 'no.jsonl', '--output', 'own.py'], 'no.jsonl cannot be read'],
     ['a missing output', ['--known', 'known.jsonl', '--output', 'no.py'], 'no.py does not exist'],
     ['a solve time of 0', ['--known', 'known.jsonl', '--output', 'own.py', '--solve-time', '0'], 'above 0'],

@@ -142,6 +142,54 @@ describe('SPEC-SIL-009: a disguised copy is a copy', () => {
   });
 });
 
+const DOUBLE = 'def double(x):\n    return x * 2\n';
+
+describe('SPEC-SIL-009: a short copy of another task', () => {
+  const checkedElsewhere = (
+    known: string,
+    output: string,
+    starter?: string,
+  ): Promise<ContaminationResult> => {
+    const detector = new ContaminationDetector();
+    detector.addToTrainingSet('elsewhere', known);
+    return detector.checkContamination(output, { id: 'task', name: '', difficulty: 'easy', starter });
+  };
+
+  it.each([
+    ['as it is', DOUBLE, DOUBLE],
+    ['with other line ends and outer blank lines', DOUBLE, `\r\n${DOUBLE.replaceAll('\n', '\r\n')}\n`],
+    ['with an invisible character', DOUBLE, DOUBLE.replace('*', '*\u200b')],
+    ['in the fence of an answer', DOUBLE, `This doubles it:\n\n\`\`\`python\n${DOUBLE}\`\`\`\n`],
+    [
+      'that is prose',
+      'Sort by the end, then take each that fits.',
+      'sort by the end, then  take each that fits.',
+    ],
+  ])('SPEC-SIL-009: %s is found by its hash', async (_how, known, output) => {
+    const result = await checkedElsewhere(known, output);
+    expect(ran(result, 'crossTask')).toMatchObject({
+      contaminated: true,
+      known: { testCaseId: 'elsewhere' },
+    });
+    expect(result.confidence).toBeGreaterThan(0.85);
+  });
+
+  it.each([
+    ['another text', DOUBLE, DOUBLE.replace('2', '3'), undefined],
+    ['a few tokens', 'return x * 2', 'return x * 2', undefined],
+    ['the text that the task hands out', DOUBLE, DOUBLE, DOUBLE],
+  ])(
+    'SPEC-SIL-009: %s is no copy, and the note says that nothing was compared',
+    async (_what, known, output, starter) => {
+      const result = await checkedElsewhere(known, output, starter);
+      expect(result).toMatchObject({ contaminated: false, confidence: 0.5 });
+      expect(result.note).toBe(
+        'no known solution of task; none of the other 1 is similar enough to be compared',
+      );
+    },
+  );
+});
+
 describe('SPEC-SIL-009: an honest solution is none', () => {
   it('SPEC-SIL-009: too little is said to be too little', async () => {
     const known = 'def double(x):\n    return x * 2\n';
@@ -292,6 +340,11 @@ describe('SPEC-SIL-009: the result says what was done', () => {
       name: '',
       difficulty: 'easy',
     });
-    expect(unknown).toMatchObject({ contaminated: false, confidence: 0.5 });
+    expect(unknown).toMatchObject({
+      contaminated: false,
+      confidence: 0.5,
+      note: 'no known solution of a; nothing else was compared',
+    });
+    expect(slow.note).toBeUndefined();
   });
 });

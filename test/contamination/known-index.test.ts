@@ -33,6 +33,21 @@ describe('SPEC-SIL-009: the index of known solutions', () => {
     expect(index.search(Int32Array.of(1, 2, 3), 5)).toHaveLength(1);
   });
 
+  it('SPEC-SIL-009: finds a text of another task by its hash, also after most were removed', () => {
+    const index = new InvertedIndex();
+    const same = ['a', 'b', 'c'].map((task) => ({ testCaseId: task, hash: 'same' }));
+    for (let n = 0; n < 1_500; n++) index.add(reference(n), Int32Array.of(n));
+    for (const each of same) index.add(each, Int32Array.of(1));
+    for (let n = 0; n < 1_400; n++) index.remove(reference(n));
+    expect(index.withHash('same', 'a')?.testCaseId).toBe('b');
+    index.remove({ testCaseId: 'b', hash: 'same' });
+    index.remove({ testCaseId: 'c', hash: 'same' });
+    expect(index.withHash('same', 'a')).toBeUndefined();
+    expect(index.withHash('same')?.testCaseId).toBe('a');
+    expect(index.withHash('hash-1450')).toEqual(reference(1_450));
+    expect(index.withHash('hash-3')).toBeUndefined();
+  });
+
   it('SPEC-SIL-009: behaves like a plain map of sets under any additions and removals', () => {
     const step = fc.record({
       add: fc.boolean(),

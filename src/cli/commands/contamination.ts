@@ -79,6 +79,10 @@ async function checkAll(options: ContaminationOptions): Promise<number> {
   const { solutions, broken } = await readKnownFile(options.known);
   for (const { line, reason } of broken)
     printNote(escapeControlCharsInLine(`${options.known}:${line}: ${reason}`));
+  if (solutions.length === 0 && broken.length > 0) {
+    const what = broken.length === 1 ? 'its one line cannot' : `none of its ${broken.length} lines can`;
+    throw new UsageError('unreadable-input', `${options.known} has no known solution: ${what} be read`);
+  }
   const thoughtChain = options.thoughts === undefined ? undefined : await readThoughts(options.thoughts);
   const lane = contaminationLane(solutions, loadConfig());
   const outcomes: Outcome[] = [];

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { EVASION_CHECKS } from '../../contamination/checks.js';
-import type { ContaminationChecks, ContaminationResult, EvasionCheck } from '../../contamination/types.js';
+import type { ContaminationResult, EvasionCheck } from '../../contamination/types.js';
 import type { Colors } from './colors.js';
 import { escapeControlCharsInLine } from './escape-control-chars.js';
 
@@ -20,10 +20,11 @@ function evasionLine(name: string, check: EvasionCheck, colors: Colors): string 
 }
 
 /** A line for each check that ran, with its number and its threshold. */
-function checkLines(checks: ContaminationChecks, colors: Colors): string[] {
+function checkLines({ checks, note }: ContaminationResult, colors: Colors): string[] {
   const { similarity, timing, reasoning } = checks;
   const redIf = (flagged: boolean, line: string) => (flagged ? colors.red(line) : line);
   return [
+    ...(note === undefined ? [] : [escapeControlCharsInLine(note)]),
     ...(similarity === undefined
       ? []
       : [
@@ -61,7 +62,7 @@ export function renderContamination(results: readonly FileResult[], colors: Colo
       escapeControlCharsInLine(file),
       result.contaminated ? colors.red('contaminated') : colors.green('clean'),
       fraction(result.confidence),
-      checkLines(result.checks, colors).join('\n'),
+      checkLines(result, colors).join('\n'),
     ]);
   }
   return table.toString();

@@ -12,6 +12,8 @@ const MIN_COVERAGE = 0.2;
 /** `KnownSolutionIndex` in memory: an inverted index over fingerprints in typed arrays. */
 export class InvertedIndex implements KnownSolutionIndex {
   readonly #numbers = new Map<string, number>();
+  /** The numbers under each hash; nearly always one. */
+  readonly #byHash = new Map<string, number | Set<number>>();
   #references: (KnownReference | undefined)[] = [];
   /** Fingerprints of each known solution. */
   #counts: number[] = [];
@@ -28,6 +30,7 @@ export class InvertedIndex implements KnownSolutionIndex {
     if (this.#numbers.has(key)) return;
     const number = this.#references.length;
     this.#numbers.set(key, number);
+    this.#addHash(reference.hash, number);
     this.#references.push({ testCaseId: reference.testCaseId, hash: reference.hash });
     this.#counts.push(fingerprints.length);
     for (const fingerprint of fingerprints) this.#postings.add(fingerprint, number);
@@ -38,6 +41,7 @@ export class InvertedIndex implements KnownSolutionIndex {
     const number = this.#numbers.get(key);
     if (number === undefined) return false;
     this.#numbers.delete(key);
+    this.#removeHash(reference.hash, number);
     this.#references[number] = undefined;
     this.#postings.remove(number);
     // Numbers of removed solutions stay in the lists until half of them are of that kind.
@@ -47,6 +51,7 @@ export class InvertedIndex implements KnownSolutionIndex {
 
   clear(): void {
     this.#numbers.clear();
+    this.#byHash.clear();
     this.#references = [];
     this.#counts = [];
     this.#postings = new Postings();
@@ -81,6 +86,33 @@ export class InvertedIndex implements KnownSolutionIndex {
     return candidates.slice(0, atMost);
   }
 
+  withHash(hash: string, exceptTestCase?: string): KnownReference | undefined {
+    const numbers = this.#byHash.get(hash);
+    if (numbers === undefined) return undefined;
+    // Only one of them can be of the test case that is left out.
+    for (const number of typeof numbers === 'number' ? [numbers] : numbers) {
+      const reference = this.#references[number];
+      if (reference !== undefined && reference.testCaseId !== exceptTestCase) return reference;
+    }
+    return undefined;
+  }
+
+  #addHash(hash: string, number: number): void {
+    const others = this.#byHash.get(hash);
+    if (others === undefined) this.#byHash.set(hash, number);
+    else if (typeof others === 'number') this.#byHash.set(hash, new Set([others, number]));
+    else others.add(number);
+  }
+
+  #removeHash(hash: string, number: number): void {
+    const others = this.#byHash.get(hash);
+    if (others === number) this.#byHash.delete(hash);
+    else if (typeof others === 'object') {
+      others.delete(number);
+      if (others.size === 0) this.#byHash.delete(hash);
+    }
+  }
+
   commonness(fingerprint: number): number {
     return this.size === 0 ? 0 : Math.min(1, this.#postings.count(fingerprint) / this.size);
   }
@@ -96,10 +128,12 @@ export class InvertedIndex implements KnownSolutionIndex {
     const moved = new Int32Array(this.#references.length).fill(-1);
     const remaining: KnownReference[] = [];
     const counts: number[] = [];
+    this.#byHash.clear();
     this.#references.forEach((reference, number) => {
       if (reference === undefined) return;
       moved[number] = remaining.length;
       this.#numbers.set(keyOf(reference), remaining.length);
+      this.#addHash(reference.hash, remaining.length);
       remaining.push(reference);
       counts.push(this.#counts[number] as number);
     });

@@ -22,6 +22,8 @@ export interface KnownSolutionIndex {
   clear(): void;
   /** The best candidates, best first. `exceptTestCase` leaves out one task's own solutions. */
   search(fingerprints: Int32Array, atMost: number, exceptTestCase?: string): Candidate[];
+  /** A known solution whose hash is this one. `exceptTestCase` leaves out one task's own solutions. */
+  withHash(hash: string, exceptTestCase?: string): KnownReference | undefined;
   /** In how many of the known solutions a fingerprint is, as a fraction, 0 to 1. */
   commonness(fingerprint: number): number;
 }

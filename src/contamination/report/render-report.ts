@@ -110,7 +110,8 @@ function overview(entries: readonly ReportEntry[]): string {
 
 function section(entry: ReportEntry, index: number): string {
   const { name, testCaseId, result } = entry;
-  const reason = result.reason === undefined ? '' : `<p class="reason">${escapeSource(result.reason)}</p>`;
+  const why = result.reason ?? result.note;
+  const reason = why === undefined ? '' : `<p class="reason">${escapeSource(why)}</p>`;
   return `<details id="entry-${index}"${result.contaminated ? ' open' : ''}>
 <summary><h2>${escapeSource(name)}</h2> <span class="soft">${escapeSource(testCaseId)}</span> ${statusOf(result)} <span class="soft">confidence ${percent(result.confidence)}</span></summary>
 ${reason}

@@ -312,6 +312,8 @@ class ExtractResult(_ExtractExtras):
 
 class _ContaminationResultExtras(TypedDict, total=False):
     reason: str
+    #: Why nothing could be told; only with a confidence of 0.5.
+    note: str
 
 
 class ContaminationResult(_ContaminationResultExtras):
