@@ -1,10 +1,10 @@
-import { sharedBlocks } from './findings/block.js';
+import { ownBlock, sharedBlocks } from './findings/block.js';
 import { findLeaks, type Leak } from './findings/find-leaks.js';
 import { Interpreter, type NotFollowed } from './interpret/interpreter.js';
 import { ENGINE, runSuite } from './interpret/statements.js';
 import type { Watched } from './interpret/watchpoints.js';
 import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
-import type { Module } from './syntax/ast.js';
+import type { Module, Span } from './syntax/ast.js';
 import { parseModule } from './syntax/parse-module.js';
 import { withinWorkLimit } from './values/work.js';
 
@@ -22,6 +22,10 @@ export interface LeakFinding {
   readonly endLine: number;
   readonly explanation: string;
   readonly whatToDo: string;
+  /** UTF-16 offsets of the computations that leak, in the block. */
+  readonly computations: readonly Span[];
+  /** UTF-16 offsets of the block of this leak alone, where `codeBlock` is shared with others. */
+  readonly ownBlock: Span;
 }
 
 export interface LeakageAnalysis {
@@ -95,6 +99,8 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
       endLine: interp.lineOf(block.end),
       explanation: explain(leak, interp.lineOf),
       whatToDo: whatToDo(leak),
+      computations: leak.nodes.map(({ start, end }) => ({ start, end })),
+      ownBlock: ownBlock(source, leak),
     };
   });
   // What a model says that learned nothing is not a prediction.

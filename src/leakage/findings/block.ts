@@ -67,16 +67,19 @@ function blockOfChoice(source: string, choice: Stmt, scoredBy: Stmt): Span {
   return whole === undefined || lineCount(source, whole) > MAX_LINES ? own : whole;
 }
 
+/** The block of one leak, as if the script had no other. */
+export function ownBlock(source: string, leak: Leak): Span {
+  return leak.scoredBy === undefined
+    ? blockOf(source, leak.statement, leak.split?.statement, leak.joinedBy)
+    : blockOfChoice(source, leak.statement, leak.scoredBy);
+}
+
 /**
  * A block for each leak. Leaks that have to move after the same split share one block: they can only be
  * moved together.
  */
 export function sharedBlocks(source: string, leaks: readonly Leak[]): Span[] {
-  const blocks = leaks.map((leak) =>
-    leak.scoredBy === undefined
-      ? blockOf(source, leak.statement, leak.split?.statement, leak.joinedBy)
-      : blockOfChoice(source, leak.statement, leak.scoredBy),
-  );
+  const blocks = leaks.map((leak) => ownBlock(source, leak));
   return leaks.map((leak, at) => {
     let block = blocks[at] ?? leak.statement;
     leaks.forEach((other, index) => {

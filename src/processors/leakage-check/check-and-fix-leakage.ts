@@ -24,7 +24,7 @@ import { CorrectedScript } from './corrected-script.js';
 import { detectLeakage, requestMoreContext } from './detect-leakage.js';
 import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
-import { annotationAt } from './second-opinion.js';
+import { annotationOf, leaksMeant, type MeantLeak, movedLeak, type Span } from './second-opinion.js';
 import type { CorrectionResult } from './validate-correction.js';
 
 export interface LeakageCheckOptions {
@@ -112,11 +112,12 @@ export async function checkAndFixLeakage(
     } else {
       const number = leaky.indexOf(answer) + 1;
       options.onProgress?.(`correcting ${number}/${leaky.length}`);
-      findings.push(await correctFinding(answer, number, solution, script, context));
+      const others = leaky.filter((other) => other !== answer).map(({ code_block }) => code_block);
+      findings.push(await correctFinding(answer, number, { solution, script, others }, context));
     }
   }
   if (source === 'agent' && script.content !== solution.content) {
-    findings.push(...(await remainingFindings(findings, script.content, second)));
+    findings.push(...(await remainingFindings(solution.content, leaky, findings, script.content, second)));
   }
 
   return {
@@ -144,11 +145,14 @@ function leakCount({ length }: readonly unknown[]): string {
 
 /** Leaks in the corrected script that no finding reports, as findings: the script then does not count as corrected. */
 async function remainingFindings(
+  original: string,
+  leaky: readonly SourcedAnswer[],
   findings: readonly Finding[],
   corrected: string,
   analyst: ScriptAnalyst,
 ): Promise<Finding[]> {
-  const left = await remainingLeaks(findings, corrected, analyst);
+  const reported = leaky.map(({ code_block }) => code_block);
+  const left = await remainingLeaks(original, reported, findings, corrected, analyst);
   return left.map(({ codeBlock, kind, severity, explanation }) => ({
     leakageStatus: 'Yes Data Leakage',
     codeBlock,
@@ -181,11 +185,17 @@ function withoutLeakage(answer: SourcedAnswer, solution: Solution): Finding {
   };
 }
 
+/** The script, as it was and as corrected so far, and the blocks of the other leaks in it. */
+interface Correcting {
+  readonly solution: Solution;
+  readonly script: CorrectedScript;
+  readonly others: readonly string[];
+}
+
 async function correctFinding(
   sourced: SourcedAnswer,
   number: number,
-  solution: Solution,
-  script: CorrectedScript,
+  { solution, script, others }: Correcting,
   context: CorrectionContext,
 ): Promise<Finding> {
   const { source } = sourced;
@@ -195,13 +205,20 @@ async function correctFinding(
       ? sourced
       : await requestMoreContext(sourced, solution, `detect-again-${number}`, context);
   const original = locateBlock(answer.code_block, solution.content);
+  const meant =
+    original === null
+      ? []
+      : await leaksMeant(solution.content, original, blocksWithin(original, others), context.analyst);
   const described = {
     leakageStatus: answer.leakage_status,
     source,
-    ...(await descriptionOf(answer, original, solution, context)),
+    ...descriptionOf(answer, meant),
   };
-  const located = script.locate(answer.code_block);
-  if (located === null) return { ...described, ...goneFinding(answer, original, number, script, context) };
+  const located = script.locate(answer.code_block) ?? (await locateMoved(meant, script, context));
+  if (located === null) {
+    const isGone = meant.length > 0 && context.isFollowed;
+    return { ...described, ...goneFinding(answer, original, number, isGone, script, context) };
+  }
   const found = {
     ...described,
     codeBlock: located.text,
@@ -209,7 +226,7 @@ async function correctFinding(
     matched: located.matched,
   };
   const correction = context.isFollowed
-    ? await corrected(located, source, number, script, context)
+    ? await corrected(located, source, number, { script, solution, others }, context)
     : NOT_FOLLOWED;
   if (!correction.ok) {
     context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
@@ -240,26 +257,49 @@ async function corrected(
   located: LocatedBlock,
   source: FindingSource,
   number: number,
-  script: CorrectedScript,
+  { script, others }: Correcting,
   context: CorrectionContext,
 ): Promise<CorrectionResult> {
   const isRewritten = source === 'analysis' && context.runner.name !== 'offline';
   const rewritten = isRewritten ? await rewriteBlock(located, script, context) : undefined;
-  return rewritten ?? correctBlock(located, script, `correct-${number}`, context);
+  if (rewritten !== undefined) return rewritten;
+  return correctBlock(located, script, `correct-${number}`, blocksWithin(located, others), context);
+}
+
+/** The other blocks that lie in a block, or are the same. */
+function blocksWithin(block: LocatedBlock, others: readonly string[]): Span[] {
+  return others.flatMap((other) => {
+    const located = locateBlock(other, block.text);
+    if (located === null) return [];
+    return [{ start: block.start + located.start, end: block.start + located.end }];
+  });
+}
+
+/** A leak whose block an earlier correction changed, and which is still in the script: the block that it has now. */
+async function locateMoved(
+  meant: readonly MeantLeak[],
+  script: CorrectedScript,
+  { analyst }: CorrectionContext,
+): Promise<LocatedBlock | null> {
+  if (meant.length === 0) return null;
+  const moved = await movedLeak(script.content, meant, analyst);
+  return moved === undefined ? null : script.locate(moved.codeBlock);
 }
 
 /** The finding for a block that cannot be located (REQ-SF-021, decision 6). */
 function goneFinding(
-  { code_block }: AnnotatedLeakageAnswer,
+  { code_block, reason: explanation }: AnnotatedLeakageAnswer,
   original: LocatedBlock | null,
   number: number,
+  isGone: boolean,
   script: CorrectedScript,
   { log }: CorrectionContext,
 ): Pick<Finding, 'codeBlock' | 'outcome' | 'reason'> {
   const codeBlock = original?.text ?? code_block;
-  const gone = script.whyGone(code_block);
+  const gone = isGone ? 'superseded' : script.whyGone(code_block);
   if (gone === 'superseded') {
-    return { codeBlock, outcome: 'superseded', reason: 'an earlier correction replaced this block' };
+    const reason = [explanation, 'An earlier correction replaced this block.'].filter(Boolean).join(' ');
+    return { codeBlock, outcome: 'superseded', reason };
   }
   const reason =
     gone === 'cut-into'
@@ -270,12 +310,9 @@ function goneFinding(
 }
 
 /** Kind and severity: from the agent, or from static analysis at the block. */
-async function descriptionOf(
+function descriptionOf(
   { kind, severity }: AnnotatedLeakageAnswer,
-  located: LocatedBlock | null,
-  solution: Solution,
-  { analyst }: CorrectionContext,
-): Promise<Pick<Finding, 'kind' | 'severity'>> {
-  if (kind !== undefined && severity !== undefined) return { kind, severity };
-  return located === null ? {} : ((await annotationAt(solution.content, located, analyst)) ?? {});
+  meant: readonly MeantLeak[],
+): Pick<Finding, 'kind' | 'severity'> {
+  return kind !== undefined && severity !== undefined ? { kind, severity } : (annotationOf(meant) ?? {});
 }

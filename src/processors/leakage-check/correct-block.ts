@@ -5,6 +5,7 @@ import type { LocatedBlock } from '../../solution/index.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { CorrectedScript } from './corrected-script.js';
 import type { DetectionContext } from './detect-leakage.js';
+import type { Span } from './second-opinion.js';
 import { type CorrectionResult, validateCorrection } from './validate-correction.js';
 
 export interface CorrectionContext extends DetectionContext {
@@ -38,13 +39,14 @@ export async function correctBlock(
   located: LocatedBlock,
   script: CorrectedScript,
   step: string,
+  others: readonly Span[],
   context: CorrectionContext,
 ): Promise<CorrectionResult> {
   let problem = '';
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const answer = await requestCorrection(located, script, `${step}-${attempt}`, problem, context);
     if (!answer.ok) return answer;
-    const result = await validateCorrection(answer.block, located, script, context);
+    const result = await validateCorrection(answer.block, located, script, context, others);
     if (result.ok) return result;
     problem = result.problem;
     context.log?.warn(`${step}: correction ${attempt} of ${MAX_ATTEMPTS} was rejected: ${problem}`);

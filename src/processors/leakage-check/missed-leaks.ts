@@ -30,16 +30,38 @@ export async function leaksMissedBy(
 }
 
 /**
- * The same in the corrected script: serious leaks that no uncorrected finding covers.
+ * The same in the corrected script: leaks that no uncorrected finding covers. Those of low severity count if the model
+ * reported a block with their computation, and still stand.
+ *
+ * @param reported The blocks of the original script that were reported as leaky.
  */
 export async function remainingLeaks(
+  original: string,
+  reported: readonly string[],
   findings: readonly Finding[],
   corrected: string,
   analyst: ScriptAnalyst,
 ): Promise<LeakFinding[]> {
   const uncorrected = findings.filter(({ outcome }) => outcome === 'uncorrected');
   const blocks = uncorrected.map(({ codeBlock }) => codeBlock);
-  return leaksOutside(blocks, corrected, await seriousLeaks(corrected, analyst));
+  const named = reported.map((block) => locateBlock(block, original)).filter((block) => block !== null);
+  const known = computationsIn(original, (await analyst.analyze(original)).findings, named);
+  const leaks = (await analyst.analyze(corrected)).findings.filter((leak) => {
+    if (leak.severity !== 'low') return true;
+    return [...computationsIn(corrected, [leak], [leak])].some((text) => known.has(text));
+  });
+  return leaksOutside(blocks, corrected, leaks);
+}
+
+/** The leaking computations inside some spans, each by its kind and its text. */
+function computationsIn(script: string, leaks: readonly LeakFinding[], spans: readonly Span[]): Set<string> {
+  return new Set(
+    leaks.flatMap(({ kind, computations }) =>
+      computations
+        .filter((one) => spans.some(({ start, end }) => start <= one.start && one.end <= end))
+        .map(({ start, end }) => `${kind} ${script.slice(start, end).replaceAll(/\s+/g, '')}`),
+    ),
+  );
 }
 
 async function seriousLeaks(content: string, analyst: ScriptAnalyst): Promise<NamedLeak[]> {

@@ -5,7 +5,7 @@ import type { CorrectionScope, LocatedBlock } from '../../solution/index.js';
 import { withNotes } from '../agent-provenance.js';
 import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';
-import { remainingLeakOfKind, whatGotWorse } from './second-opinion.js';
+import { leaksMeant, remainingMeant, type Span, whatGotWorse } from './second-opinion.js';
 
 /**
  * A valid correction, or its problem as a sentence for the next request. `isUnchecked`: checking it exceeded the limits, so
@@ -21,6 +21,8 @@ interface Proposal {
   readonly located: LocatedBlock;
   readonly script: CorrectedScript;
   readonly analyst: ScriptAnalyst;
+  /** The blocks of other findings, which other corrections are for. */
+  readonly others: readonly Span[];
 }
 
 /**
@@ -38,11 +40,12 @@ export async function validateCorrection(
     analyst,
     runner,
   }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'> & { readonly runner: Pick<AgentRunner, 'name'> },
+  others: readonly Span[] = [],
 ): Promise<CorrectionResult> {
   try {
     const taken = await analyst.takeCorrection(answer, located, script.content, parsedBefore);
     if (!taken.ok) return taken;
-    const proposal = { block: taken.block, located, script, analyst };
+    const proposal = { block: taken.block, located, script, analyst, others };
     const problem =
       (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await remainingLeak(proposal));
     if (problem !== undefined) return { ok: false, problem };
@@ -79,7 +82,9 @@ async function brokenCode({ block, located, script, analyst }: Proposal): Promis
   return `the correction no longer defines ${lost.join(', ')}, which later lines of the script use`;
 }
 
-async function remainingLeak({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
-  const corrected = { start: located.start, end: located.start + block.length };
-  return remainingLeakOfKind(script.content, located, script.with(located, block), corrected, analyst);
+async function remainingLeak(proposal: Proposal): Promise<string | undefined> {
+  const { block, located, script, analyst, others } = proposal;
+  const meant = await leaksMeant(script.content, located, others, analyst);
+  const isShared = others.some(({ start, end }) => start === located.start && end === located.end);
+  return remainingMeant(script.content, script.with(located, block), meant, isShared, analyst);
 }

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { correction, leaks } from '../support/agent-answers.js';
+import { checkWith } from '../support/leakage-check.js';
+
+const HEAD = [
+  'import pandas as pd',
+  'from sklearn.model_selection import train_test_split',
+  'from sklearn.preprocessing import MinMaxScaler',
+  'from sklearn.linear_model import LogisticRegression',
+  'from sklearn.metrics import roc_auc_score',
+  '',
+  'df = pd.read_csv("p.csv")',
+  'target = df.pop("T").astype(int)',
+];
+const FILL = 'df["Age"] = df["Age"].fillna(df["Age"].median())';
+const TABLE = 'num = df.select_dtypes("number")';
+const SCALE = ['mm = MinMaxScaler()', 'num[:] = mm.fit_transform(num)'];
+const SPLIT = 'a, b, ya, yb = train_test_split(num, target, test_size=0.25, random_state=7)';
+const TAIL = [
+  'clf = LogisticRegression().fit(a, ya)',
+  'print("Final Validation Performance:", roc_auc_score(yb, clf.predict_proba(b)[:, 1]))',
+  '',
+];
+const SCALED_PARTS = ['a[:] = mm.fit_transform(a)', 'b[:] = mm.transform(b)'];
+const MEDIAN_OF_PART = [
+  'mid = a["Age"].median()',
+  'a["Age"] = a["Age"].fillna(mid)',
+  'b["Age"] = b["Age"].fillna(mid)',
+];
+
+const text = (...lines: (string | readonly string[])[]): string => lines.flat().join('\n');
+const SCRIPT = text(HEAD, FILL, TABLE, SCALE, SPLIT, TAIL);
+const FILL_BLOCK = text(FILL, TABLE, SCALE, SPLIT);
+const SCALE_BLOCK = text(SCALE, SPLIT);
+const SCALED = text(SCALE[0] ?? '', SPLIT, SCALED_PARTS);
+const BOTH = text(TABLE, SPLIT, MEDIAN_OF_PART, SCALE[0] ?? '', SCALED_PARTS);
+
+describe('two leaks before one split', () => {
+  it('REQ-SF-020: each is corrected alone, with one call for each and one for the detection', async () => {
+    // The scaler first: its correction leaves the median where it is, and moves the split.
+    const { result, requests } = await checkWith(SCRIPT, [
+      leaks(SCALE_BLOCK, FILL_BLOCK),
+      correction(SCALED),
+      correction(BOTH.replaceAll('mm = MinMaxScaler()\n', '').replace(TABLE, text(TABLE, SCALE[0] ?? ''))),
+    ]);
+    expect(result.findings.map(({ outcome, kind }) => [outcome, kind])).toEqual([
+      ['corrected', 'scaling'],
+      ['corrected', 'statistics'],
+    ]);
+    expect(result.status).toBe('corrected');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('the correction of one is not asked for the other, which stands above the block', async () => {
+    const { result, requests } = await checkWith(SCRIPT, [leaks(SCALE_BLOCK), correction(SCALED)]);
+    expect(result.findings).toMatchObject([{ outcome: 'corrected', kind: 'scaling', severity: 'low' }]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('in the order of the script: the correction of the first may keep the second in its lines', async () => {
+    const first = text(
+      TABLE,
+      'rows, held = train_test_split(df.index, test_size=0.25, random_state=7)',
+      'num["Age"] = num["Age"].fillna(df.loc[rows, "Age"].median())',
+      SCALE,
+      SPLIT,
+    );
+    const { result, requests } = await checkWith(SCRIPT, [
+      leaks(FILL_BLOCK, SCALE_BLOCK),
+      correction(first),
+      correction(SCALED),
+    ]);
+    expect(result.findings.map(({ outcome, kind }) => [outcome, kind])).toEqual([
+      ['corrected', 'statistics'],
+      ['corrected', 'scaling'],
+    ]);
+    expect(requests).toHaveLength(3);
+  });
+
+  it('a leak that the first correction removed too is superseded, and keeps its kind', async () => {
+    const { result, requests } = await checkWith(SCRIPT, [leaks(FILL_BLOCK, SCALE_BLOCK), correction(BOTH)]);
+    expect(result.status).toBe('corrected');
+    expect(result.findings).toMatchObject([
+      { outcome: 'corrected', kind: 'statistics' },
+      { outcome: 'superseded', kind: 'scaling', severity: 'low' },
+    ]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('a leak whose lines the first correction changed is corrected where it is now', async () => {
+    // The table has another name: the second block is not in the script any more.
+    const moved = text(
+      'parts = train_test_split(df, target, test_size=0.25, random_state=7)',
+      'mid = parts[0]["Age"].median()',
+      'num = df.fillna({"Age": mid}).select_dtypes("number")',
+      'mm = MinMaxScaler().set_output(transform="pandas")',
+      'num[:] = mm.fit_transform(num)',
+      SPLIT,
+    );
+    const { result, requests } = await checkWith(SCRIPT, [
+      leaks(FILL_BLOCK, SCALE_BLOCK),
+      correction(moved),
+      correction(text(SPLIT, SCALED_PARTS)),
+    ]);
+    expect(result.findings.map(({ outcome, kind }) => [outcome, kind])).toEqual([
+      ['corrected', 'statistics'],
+      ['corrected', 'scaling'],
+    ]);
+    expect(requests[2]?.text).toContain('mm.fit_transform(num)\na, b, ya, yb');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('a leak that a reported block holds and that still stands in the end is a finding, though it is low', async () => {
+    const block = text(FILL, TABLE, SCALE, SPLIT);
+    const { result } = await checkWith(SCRIPT, [
+      leaks(block),
+      correction(text(FILL, TABLE, SCALE[0] ?? '', SPLIT, SCALED_PARTS)),
+    ]);
+    expect(result.status).toBe('partly-corrected');
+    expect(result.findings).toMatchObject([
+      { outcome: 'corrected' },
+      { outcome: 'uncorrected', kind: 'statistics', source: 'analysis' },
+    ]);
+  });
+
+  it('a correction that leaves the leak it was asked for is asked for once more, and names it', async () => {
+    const still = text(SCALE[0] ?? '', 'num[:] = mm.fit_transform(num.copy())', SPLIT);
+    const { result, requests } = await checkWith(SCRIPT, [
+      leaks(SCALE_BLOCK),
+      correction(still),
+      correction(SCALED),
+    ]);
+    expect(requests[2]?.text).toContain('a leak of the same kind remains: `mm`');
+    expect(result.findings).toMatchObject([{ outcome: 'corrected' }]);
+  });
+});
