@@ -180,6 +180,8 @@ function explain(leak: Leak, lineOf: (offset: number) => number): string {
       return `${sentence(leak.subject)} (${at(leak.node.start)}) takes labels of earlier rows into the features, and the rows are dealt out at random into ${reach}.`;
     case 'label-in-features':
       return `${sentence(leak.subject)} is made from the label (${at(leak.statement.start)}) and is among the features of ${scoredRows}, ${scored}.`;
+    case 'duplicated-rows':
+      return `Rows are copied at ${at(leak.node.start)} (${leak.subject}), and copies of one row reach both parts: those that are trained on and ${reach}.`;
     case 'future-values':
       return `${sentence(leak.subject)} takes values of later rows (${at(leak.node.start)}) into the features of ${reach}.`;
     case 'statistics':

@@ -160,6 +160,8 @@ export function findLeaks(interp: Interpreter): Leak[] {
     for (const fit of [...training.fits, ...prediction.fits, ...record.fits]) {
       if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
       if (fit.kind === 'shuffled-time' && !isShuffledLabel(fit, training, prediction.rows)) continue;
+      // Copies of rows of one side alone, as views of the scored rows, are on no other side.
+      if (fit.kind === 'duplicated-rows' && overlapOf(fit.rows, training.rows) !== 'yes') continue;
       if (insideTrainingSide(fit.rows, scored)) continue;
       const leak = leakOf(fit, prediction.rows, base);
       // A statistic of the label by group is a target encoding.

@@ -15,6 +15,7 @@ import { countWork } from '../values/work.js';
 import { withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { unpack } from './iterate.js';
+import { renameAll } from './renaming.js';
 import { columnNames, wholeRows } from './rows-and-columns.js';
 
 /** Binds a value to a target: a name, a tuple of targets, an attribute, a subscript. */
@@ -52,7 +53,9 @@ export function assign(interp: Interpreter, target: Expr, value: Value, from: Ex
         const cell = object.members.get(target.name);
         if (cell === undefined) object.members.set(target.name, newCell(value));
         else interp.store.write(cell, value);
-      } else if (object.type === 'table' && target.name !== 'columns' && target.name !== 'index') {
+      } else if (object.type === 'table' && target.name === 'columns') {
+        renameAll(interp, object, value, from);
+      } else if (object.type === 'table' && target.name !== 'index') {
         setColumn(interp, object, target.name, value, false);
       }
       return;
@@ -240,8 +243,9 @@ function fill(interp: Interpreter, table: Table, facts: Facts, isFrame: boolean)
   const state = table.cell.value;
   const rows = isFrame || state.rows.length > 0 ? state.rows : wholeRows(facts.rows);
   const added = joinFacts({ ...NO_FACTS, fits: state.fits, predictions: state.predictions }, facts);
+  const { blank: _blank, ...filled } = state;
   interp.store.write(table.cell, {
-    ...state,
+    ...filled,
     rows,
     certain: state.certain && facts.certain,
     fits: union(added.fits, interp.context.choices),

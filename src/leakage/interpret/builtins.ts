@@ -8,6 +8,7 @@ import { choiceEvents } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { takeOneFold } from './splitters.js';
+import { fileOf } from './stored-files.js';
 import { runCallback, unknownCall } from './unknown-calls.js';
 
 /** Calls a built-in function of Python. */
@@ -107,11 +108,14 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
       if (self?.self === undefined || base?.type !== 'class' || self.self.type !== 'instance') return UNKNOWN;
       return { ...self.self, of: base };
     }
+    case 'open': {
+      const file = fileOf(interp, args);
+      return file === undefined ? UNKNOWN : { type: 'opaque', facts: NO_FACTS, file };
+    }
     case 'isinstance':
     case 'hasattr':
     case 'callable':
     case 'type':
-    case 'open':
     case 'input':
       return UNKNOWN;
     default:

@@ -1,5 +1,5 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
-import { type FitEvent, joinFacts, type Score, union, withFits } from '../values/facts.js';
+import { type Facts, type FitEvent, joinFacts, type Score, union, withFits } from '../values/facts.js';
 import { newEstimator, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import { factsOf, opaque, type Value } from '../values/value.js';
@@ -47,9 +47,39 @@ export function choiceEvents(
     });
 }
 
+/** `guess == truth and guess == 1`: where one answer is held against one label, hits are counted, and nothing is chosen. */
+function comparisonsIn(test: Expr): readonly Expr[] {
+  switch (test.type) {
+    case 'binary':
+      return /^(and|or)$/.test(test.operator)
+        ? [...comparisonsIn(test.left), ...comparisonsIn(test.right)]
+        : [];
+    case 'unary':
+      return test.operator === 'not' ? comparisonsIn(test.operand) : [];
+    case 'compare':
+      return test.operators.every((operator) => operator === '==' || operator === '!=') ? [test] : [];
+    default:
+      return [];
+  }
+}
+
+/** Predictions that were weighted by scores of others are no score. */
+function isOfThese(score: Score, { predictions }: Facts): boolean {
+  return (
+    predictions.length === 0 || score.predictions.every((prediction) => predictions.includes(prediction))
+  );
+}
+
 /** Choices that a branch depends on: its condition compares a score. */
 export function chosenBy(interp: Interpreter, condition: Value, test: Expr, statement: Stmt): FitEvent[] {
-  const { scores } = factsOf(condition);
+  const facts = factsOf(condition);
+  const counted = comparisonsIn(test);
+  const scores = facts.scores.filter(
+    (score) =>
+      !counted.includes(score.node) &&
+      !(facts.single === true && score.node.start >= test.start && score.node.end <= test.end) &&
+      isOfThese(score, facts),
+  );
   if (scores.length === 0) return [...selectionFits(condition)];
   if (test.type === 'name') return [];
   const outer = interp.statement;

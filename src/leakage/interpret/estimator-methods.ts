@@ -14,6 +14,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
+import { withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import {
   chosenOptions,
@@ -29,6 +30,7 @@ import {
 } from './learning.js';
 import { groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
+import { fileOf, withEvents } from './stored-files.js';
 import { unknownCall } from './unknown-calls.js';
 
 /** Methods that give the object itself back. */
@@ -78,6 +80,10 @@ export function estimatorMethod(
   if (/^load_(state_dict|weights)$/.test(name)) loadChosen(interp, estimator, args);
   if (name === 'save' && interp.context.choices.length > 0)
     interp.savedChoices = union(interp.savedChoices, interp.context.choices);
+  if (name === 'save') {
+    const file = fileOf(interp, args);
+    if (file !== undefined) interp.stored.write(file, withChoices(self, interp.context.choices));
+  }
   if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
   if (name === 'fit_resample' || name === 'fit_sample') return resampled(interp, state, args, call);
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
@@ -116,10 +122,10 @@ function loadChosen(interp: Interpreter, estimator: Estimator, args: Arguments):
   const fits = args.all
     .flatMap((value) => [...factsOf(value).fits])
     .filter((fit) => fit.kind === 'selection');
-  const chosen = union(fits, args.all.some((value) => value.type === 'constant') ? interp.savedChoices : []);
-  if (chosen.length === 0 || state.training === undefined) return;
-  const training = { ...state.training, fits: union(state.training.fits, chosen) };
-  interp.store.write(estimator.cell, { ...state, training });
+  const isNamed = args.all.some((value) => value.type === 'constant');
+  const kept = interp.stored.chosenWeights(fileOf(interp, args));
+  const chosen = union(union(fits, isNamed ? interp.savedChoices : []), kept);
+  interp.store.write(estimator.cell, withEvents(state, chosen));
 }
 
 /** `fit`: what the estimator knows afterwards. Gives the event of a transformer's fit, if it is one. */
@@ -159,7 +165,7 @@ function fitted(
     interp.validated.set(estimator.cell, validated);
   }
   const label = labelsOf(interp, args, call);
-  const extra = [...watchedRows(interp, state, args), ...chosenOptions(state), ...label.fits];
+  const extra = [...watchedRows(interp, state, args, estimator.cell), ...chosenOptions(state), ...label.fits];
   const training = trainingOf(interp, subject, facts, rowsText, extra, call, undefined, label.columns);
   const target = argument(args, 1, 'y', 'label');
   const pseudo = target !== undefined && interp.dataOf(target).predictions.length > 0;

@@ -1,6 +1,7 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
 import type { FitEvent } from '../values/facts.js';
 import { union } from '../values/facts.js';
+import type { Region } from '../values/region.js';
 import type { FunctionOf, Value } from '../values/value.js';
 
 /** A call of a function of the script. */
@@ -13,6 +14,17 @@ export interface Frame {
   readonly returns: Value[];
 }
 
+/** A loop that is being run. */
+interface Loop {
+  readonly statement: Stmt;
+  /** Whether all rounds of it are run. */
+  readonly isComplete: boolean;
+  /** Rows that its variables held before its first round. */
+  readonly before: ReadonlyMap<string, readonly Region[]>;
+  /** How many calls are around it. */
+  readonly depth: number;
+}
+
 /** Fits that are recorded for the conditions of one row. */
 const MAX_TESTS = 48;
 
@@ -22,7 +34,7 @@ const MAX_TESTS = 48;
  */
 export class ExecutionContext {
   readonly #frames: Frame[] = [];
-  readonly #loops: { readonly statement: Stmt; readonly isComplete: boolean }[] = [];
+  readonly #loops: Loop[] = [];
   readonly #counters: (string | undefined)[] = [];
   readonly #branches: (readonly FitEvent[])[] = [];
   readonly #rows: FitEvent[][] = [];
@@ -59,9 +71,14 @@ export class ExecutionContext {
     return this.#incompleteLoops > 0;
   }
 
+  /** The outermost loop of the function that is being run. */
+  get outermostLoop(): Loop | undefined {
+    return this.#loops.find(({ depth }) => depth === this.#frames.length);
+  }
+
   /** @param isComplete Whether all rounds of the loop are run. */
-  enterLoop(statement: Stmt, isComplete: boolean): void {
-    this.#loops.push({ statement, isComplete });
+  enterLoop(statement: Stmt, isComplete: boolean, before: Loop['before']): void {
+    this.#loops.push({ statement, isComplete, before, depth: this.#frames.length });
     if (!isComplete) this.#incompleteLoops += 1;
   }
 

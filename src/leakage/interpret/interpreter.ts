@@ -17,6 +17,7 @@ import type { Arguments } from './arguments.js';
 import { ExecutionContext } from './execution-context.js';
 import { ScoreRecord } from './score-record.js';
 import { CountedGroups } from './splitters.js';
+import { StoredFiles } from './stored-files.js';
 import { Watchpoints } from './watchpoints.js';
 
 export interface NotFollowed {
@@ -71,6 +72,8 @@ export class Interpreter {
 
   /** Files by their name, or by the text that names them, with the end of the call that reads or writes them first. */
   readonly filesRead = new Map<string, number>();
+
+  readonly stored = new StoredFiles();
 
   /** Steps of work done so far. */
   steps = 0;

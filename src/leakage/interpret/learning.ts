@@ -14,6 +14,7 @@ import type { Cell } from '../values/store.js';
 import { type EstimatorState, factsOf, MAX_PARTS, type TableState, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
+import { type CallbackEffect, callbackEffects } from './callbacks.js';
 import type { Interpreter } from './interpreter.js';
 
 /** How a sentence names the object whose method is called, or the function that is called. */
@@ -75,6 +76,7 @@ export function watchedRows(
   interp: Interpreter,
   state: EstimatorState | undefined,
   args: Arguments,
+  network?: Cell<EstimatorState>,
 ): FitEvent[] {
   const option = (name: string): Value | undefined => args.keywords.get(name) ?? state?.options.get(name);
   const watched = [
@@ -89,7 +91,8 @@ export function watchedRows(
     .map((name) => ({ value: args.keywords.get(name), expression: args.keywordExpressions.get(name) }))
     .find(({ value }) => value !== undefined);
   if (watched?.value === undefined || watched.expression === undefined) return [];
-  if (!stopsEarly(option)) return [];
+  const effects = effectsOf(option);
+  if (effects.length === 0) return [];
   const events: FitEvent[] = [];
   for (const part of watchedParts(watched.value)) {
     const facts = watchedFacts(interp, part);
@@ -98,7 +101,12 @@ export function watchedRows(
       interp.fit('early-stopping', 'training', facts, interp.label(watched.expression), watched.expression),
     );
   }
-  return events;
+  for (const effect of effects) {
+    if (effect.type !== 'keeps' || network === undefined) continue;
+    const file = effect.file?.type === 'constant' ? String(effect.file.value) : undefined;
+    interp.stored.addCheckpoint({ file, network, events });
+  }
+  return effects.some(({ type }) => type === 'stops') ? events : [];
 }
 
 /** Rows of `(X_val, y_val)`: those of the features, wherever the labels were read from. */
@@ -119,9 +127,8 @@ function watchedParts(value: Value): readonly Value[] {
   return rest === undefined ? items : [...items, rest];
 }
 
-const STOPPERS = /(early_stopping|EarlyStopping|ModelCheckpoint|ReduceLROnPlateau_)/;
-
-function stopsEarly(option: (name: string) => Value | undefined): boolean {
+/** What the options and callbacks of a fit do with the scores of the rows that it watches. */
+function effectsOf(option: (name: string) => Value | undefined): readonly CallbackEffect[] {
   for (const name of [
     'early_stopping_rounds',
     'od_wait',
@@ -132,30 +139,17 @@ function stopsEarly(option: (name: string) => Value | undefined): boolean {
   ]) {
     const value = option(name);
     if (value === undefined) continue;
-    if (value.type !== 'constant' || (value.value !== null && value.value !== false)) return true;
+    if (value.type !== 'constant' || (value.value !== null && value.value !== false))
+      return [{ type: 'stops' }];
   }
   const params = option('params');
   if (params?.type === 'mapping') {
     for (const name of params.cell.value.entries.keys()) {
-      if (/early_stopping_rounds?$/.test(name)) return true;
+      if (/early_stopping_rounds?$/.test(name)) return [{ type: 'stops' }];
     }
   }
   const callbacks = option('callbacks');
-  return callbacks !== undefined && isStopper(callbacks);
-}
-
-function isStopper(value: Value, seen = new Set<object>()): boolean {
-  countWork(1);
-  if (value.type === 'sequence') {
-    // A list may hold itself, or one list many times.
-    if (seen.has(value.cell) || seen.size >= MAX_PARTS) return false;
-    seen.add(value.cell);
-    const { items, rest } = value.cell.value;
-    return items.some((item) => isStopper(item, seen)) || (rest !== undefined && isStopper(rest, seen));
-  }
-  if (value.type === 'estimator') return STOPPERS.test(value.cell.value.path);
-  if (value.type === 'opaque') return STOPPERS.test(value.source?.label ?? '');
-  return value.type === 'instance' && STOPPERS.test(value.of.definition.name);
+  return callbacks === undefined ? [] : callbackEffects(callbacks);
 }
 
 /** The training that a fit makes, joined to an earlier one where the model goes on learning. */

@@ -8,16 +8,18 @@ import { countWork } from '../values/work.js';
 import { type Arguments, argument, argumentExpression, argumentsOf } from './arguments.js';
 import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
+import { withChoices } from './choices.js';
 import { polarsExpression } from './column-expressions.js';
 import { crossScore } from './estimator-methods.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
-import { subjectOf, trainingOf, watchedRows } from './learning.js';
+import { trainingOf, watchedRows } from './learning.js';
 import { handMadePrediction } from './operators.js';
 import { leftOut, membership, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
 import { namedGroups, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
+import { fileOf } from './stored-files.js';
 import {
   asTable,
   blank,
@@ -35,7 +37,10 @@ import { unknownCall } from './unknown-calls.js';
 /** Calls a library function or constructs a library object. */
 export function callLibrary(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   if (path.startsWith('builtins.')) return callBuiltin(interp, path.slice(9), args, call);
-  if (/^(joblib|pickle|dill|cloudpickle)\.loads?$/.test(path)) {
+  if (/^(joblib|pickle|dill|cloudpickle)\.loads?$|models\.load_model$/.test(path)) {
+    const file = fileOf(interp, args);
+    const stored = file === undefined ? undefined : interp.stored.read(file);
+    if (stored !== undefined) return withChoices(stored, interp.savedChoices);
     interp.skip(call, 'what was stored, and from which rows it was made');
   }
   const family = estimatorFamily(path);
@@ -64,7 +69,7 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     case 'bins':
       return bins(interp, args, call);
     case 'learned-transform':
-      return withEvent(interp, known.kind ?? 'scaling', subjectOf(interp, call), args, call);
+      return withEvent(interp, known.kind ?? 'scaling', `\`${interp.label(call.callee)}\``, args, call);
     case 'with-replacement':
       return withEvent(
         interp,
@@ -154,7 +159,10 @@ function construct(path: string, role: EstimatorRole, args: Arguments): Value {
   return newEstimator({
     path,
     role,
-    options: args.keywords,
+    options: new Map([
+      ...args.positional.map((value, at): [string, Value] => [String(at), value]),
+      ...args.keywords,
+    ]),
     steps,
     training: undefined,
     fits: [],
@@ -215,7 +223,16 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
     const [fn, ...bound] = args.positional;
     return fn?.type === 'function' ? { ...fn, bound } : UNKNOWN;
   }
-  if (/^(torch|joblib|pickle)\.(save|dump)$/.test(path)) {
+  if (/^numpy\.save(txt)?$/.test(path)) {
+    const file = fileOf(interp, args);
+    const [, rows] = args.positional;
+    if (file !== undefined && rows !== undefined) interp.stored.write(file, rows);
+    return UNKNOWN;
+  }
+  if (/^(torch|joblib|pickle|dill|cloudpickle)\.(save|dump)$/.test(path)) {
+    const [value] = args.positional;
+    const file = fileOf(interp, args, 1);
+    if (file !== undefined && value !== undefined) interp.stored.write(file, value);
     interp.savedChoices = union(interp.savedChoices, interp.context.choices);
     return UNKNOWN;
   }

@@ -99,7 +99,9 @@ export function binaryValue(
     return newTable(emptyTable(NO_FACTS, 'column'));
   if (left.type === 'sequence' && operator === '*') return repeated(left, right);
   const [a, b] = [withWeights(interp, factsOf(left), factsOf(right), nodes.node), factsOf(right)];
-  const scores = operator === '&' || operator === '|' ? [] : meetLabels(interp, a, b, nodes.node);
+  const isBlank = stateOf(left)?.blank === true || stateOf(right)?.blank === true;
+  const isScore = operator !== '&' && operator !== '|' && !isBlank;
+  const scores = isScore ? meetLabels(interp, a, b, nodes.node) : [];
   const pending = pendingTogether(pendingOf(left), pendingOf(right));
   const [stateA, stateB] = [stateOf(left), stateOf(right)];
   const facts = joinFacts(a, b);
@@ -227,6 +229,9 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
   }
   facts = { ...facts, scores: union(facts.scores, scores) };
   const table = [left, right].find((value) => value.type === 'table' || value.type === 'positions');
+  // Whether a key is there is no score, whatever is kept under it.
+  const isLookup = operator.includes('in') && (right.type === 'mapping' || right.type === 'sequence');
+  if (isLookup) return opaque({ ...NO_FACTS, fits: facts.fits });
   if (operator.includes('in') || operator.startsWith('is')) return opaque({ ...facts, rows: [] });
   const isRows = table !== undefined || (left.type === 'opaque' && left.source !== undefined);
   if (!isRows) return opaque(facts);

@@ -78,7 +78,7 @@ export function sliced(interp: Interpreter, state: TableState, call: Call): Valu
 export function queried(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const [first] = args.positional;
   const byName = ['items', 'like', 'regex'].some((name) => args.keywords.has(name));
-  if (byName) return newTable({ ...state, partial: true });
+  if (byName) return newTable({ ...state, closed: false, partial: true });
   if (state.shape === 'column' && first === undefined) return newTable(state);
   if (first?.type === 'constant' && typeof first.value === 'string') {
     const truth = /^\s*(not\s+|~\s*)?`?(\w+)`?\s*$/.exec(first.value);
@@ -157,7 +157,7 @@ export function drop(interp: Interpreter, state: TableState, args: Arguments, ca
     if (names !== undefined)
       return newTable({ ...withoutColumns(state, names), selectedBy: interp.statement });
     const { fits } = columns === undefined ? NO_FACTS : factsOf(columns);
-    return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
+    return newTable({ ...state, closed: false, partial: true, fits: union(state.fits, fits) });
   }
   const index = call.args.find((part) => part.name === undefined || part.name === 'index')?.value;
   const taken = index === undefined ? undefined : indexOwner(interp, index);
@@ -192,8 +192,9 @@ export function shifted(interp: Interpreter, state: TableState, args: Arguments,
 
 /** Values of the rows before: a random split of the rows puts labels of one side into the other. */
 function withNeighbors(interp: Interpreter, state: TableState, past: TableState, call: Call): TableState {
-  if (state.from.length !== 1) return past;
+  const names = state.closed && state.shape === 'frame' ? [...state.columns.keys()] : state.from;
+  if (names.length === 0 || (names.length > 1 && !state.closed)) return past;
   const subject = `\`${interp.label(call)}\``;
-  const event = interp.fit('shuffled-time', subject, state, subject, call, undefined, state.from);
+  const event = interp.fit('shuffled-time', subject, state, subject, call, undefined, names);
   return { ...past, fits: union(past.fits, [event]) };
 }

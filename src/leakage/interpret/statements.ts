@@ -25,6 +25,7 @@ import { argumentsOf } from './arguments.js';
 import { assign, deleteTarget } from './assign.js';
 import { callFunction, callValue, makeFunction } from './calls.js';
 import { chosenBy, noteRowTest } from './choices.js';
+import { rowsBefore } from './collecting.js';
 import { evaluate, truthOf } from './expressions.js';
 import type { Engine, Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
@@ -92,7 +93,7 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       return runFor(interp, statement);
     case 'while': {
       evaluate(interp, statement.test);
-      interp.context.enterLoop(statement, false);
+      interp.context.enterLoop(statement, false, rowsBefore(interp, statement));
       const first = runSuite(interp, statement.body);
       if (first === 'next' || first === 'continue') {
         evaluate(interp, statement.test);
@@ -325,11 +326,12 @@ function runFor(interp: Interpreter, statement: For): Flow {
   const rounds: readonly Value[] = known
     ? (elements.known ?? [])
     : [elements.common ?? UNKNOWN, elements.common ?? UNKNOWN];
+  const before = rowsBefore(interp, statement);
   for (const element of rounds) {
     if (!interp.step()) break;
     assign(interp, statement.target, element, statement.iterable);
     interp.context.enterRound(slidingVariable(statement.target, statement.iterable));
-    interp.context.enterLoop(statement, known);
+    interp.context.enterLoop(statement, known, before);
     for (const partition of foldsIn(element)) interp.foldLoops.set(partition, statement);
     const flow = runSuite(interp, statement.body);
     interp.context.leaveLoop();

@@ -273,12 +273,11 @@ function selectColumns(interp: Interpreter, state: TableState, index: Value, man
     if (names.length === 1 && !many && index.type === 'constant') return newTable(columnOf(state, only));
     return newTable({ ...columnsOf(state, names), selectedBy: interp.statement });
   }
-  if (index.type === 'table' && index.cell.value.mask !== undefined) return newTable(state);
   if (index.type === 'constant' && typeof index.value === 'number')
     return newTable({ ...state, shape: 'column', from: [] });
   // Which columns these are is not known; a choice made by statistics goes with them.
   const { fits } = interp.dataOf(index);
-  return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
+  return newTable({ ...state, closed: false, partial: true, fits: union(state.fits, fits) });
 }
 
 /** Rows by position, mask or label. */

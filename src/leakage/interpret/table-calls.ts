@@ -1,7 +1,7 @@
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union, wholeFacts } from '../values/facts.js';
 import { addColumns, emptyTable, list, newTable } from '../values/join.js';
-import { overlapOf, relationOf, sameRows } from '../values/region.js';
+import { overlapOf, type Region, relationOf, sameRows } from '../values/region.js';
 import {
   type Column,
   factsOf,
@@ -16,18 +16,24 @@ import { countWork } from '../values/work.js';
 import { type Arguments, flag } from './arguments.js';
 import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
+import { heldBefore } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
-import { pickRows } from './rows-and-columns.js';
+import { columnsBeside } from './renaming.js';
+import { namesOf, pickRows } from './rows-and-columns.js';
 import { groupsOf } from './splitters.js';
+import { fileOf } from './stored-files.js';
 import { concatenated } from './subscripts.js';
 export function sourceTable(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   // A state that was saved because it scored best.
   if (/^(torch|joblib|pickle)\.load$/.test(path) && interp.savedChoices.length > 0) {
     return opaque({ ...NO_FACTS, fits: interp.savedChoices });
   }
+  const file = fileOf(interp, args);
+  const stored = file === undefined ? undefined : interp.stored.read(file);
+  if (stored !== undefined) return stored;
   const [first] = args.positional;
-  nameSecondReading(interp, args, call);
+  nameSecondReading(interp, file, call);
   const name = first?.type === 'constant' ? String(first.value) : '';
   const region = interp.source(`${interp.siteKey(call)}:${name}`, name || interp.label(call));
   if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
@@ -36,16 +42,8 @@ export function sourceTable(interp: Interpreter, path: string, args: Arguments, 
   return newTable({ ...emptyTable({ ...NO_FACTS, rows: [region] }, 'frame'), partial: false });
 }
 
-/** The file that a call reads or writes: its name, or the text that gives it. */
-export function fileOf(interp: Interpreter, args: Arguments): string | undefined {
-  const [value, expression] = [args.positional[0], args.expressions[0]];
-  if (expression === undefined || value?.type === 'table') return undefined;
-  return value?.type === 'constant' ? String(value.value) : interp.text(expression);
-}
-
 /** Rows of a file that is read twice are the same rows, but they are followed as others. */
-function nameSecondReading(interp: Interpreter, args: Arguments, call: Call): void {
-  const file = fileOf(interp, args);
+function nameSecondReading(interp: Interpreter, file: string | undefined, call: Call): void {
   if (file === undefined) return;
   const before = interp.filesRead.get(file);
   if (before === undefined) interp.filesRead.set(file, call.end);
@@ -126,11 +124,11 @@ export function blank(interp: Interpreter, args: Arguments): Value {
   const [first] = args.positional;
   const length = first?.type === 'sequence' && first.cell.value.tuple ? first.cell.value.items[0] : first;
   if (length?.type === 'opaque' && length.countOf !== undefined) {
-    return newTable(emptyTable({ ...NO_FACTS, rows: length.countOf }));
+    return newTable({ ...emptyTable({ ...NO_FACTS, rows: length.countOf }), blank: true });
   }
   if (first?.type === 'table') {
     const { rows, certain } = interp.dataOf(first);
-    return newTable(emptyTable({ ...NO_FACTS, rows, certain }));
+    return newTable({ ...emptyTable({ ...NO_FACTS, rows, certain }), blank: true });
   }
   return newTable(emptyTable(NO_FACTS));
 }
@@ -181,8 +179,12 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
     : first?.type === 'sequence'
       ? (first.cell.value.written ?? 0)
       : 0;
-  const repeated = all.filter((part, at) =>
-    all.some((other, index) => index < Math.min(at, written) && overlapOf(part.rows, other.rows) === 'yes'),
+  const literal = call.args.find(({ value }) => value.type === 'sequence')?.value;
+  const expressions = literal?.type === 'sequence' ? literal.items : args.expressions;
+  const held = heldBefore(interp, call, expressions);
+  const rowsAt = (at: number): readonly Region[] => (at === held?.at ? held.rows : (all[at]?.rows ?? []));
+  const repeated = all.filter((_, at) =>
+    all.some((__, index) => index < Math.min(at, written) && overlapOf(rowsAt(at), rowsAt(index)) === 'yes'),
   );
   if (repeated.length === 0 || state.predictions.length > 0) return newTable(state);
   // Copies of some rows are beside the rows themselves: how they are dealt out is how those are dealt out.
@@ -240,11 +242,18 @@ export function sideBySide(interp: Interpreter, args: Arguments): Value {
   }
   // A list that a loop filled row by row holds all rows.
   if (first?.type === 'sequence' && args.expressions[0]?.type !== 'sequence') facts = wholeFacts(facts);
+  const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
+  const areTables = tables.length === values.length && values.length > 0;
+  const named = areTables ? columnsBeside(tables, namesOf(args.keywords.get('keys'))) : undefined;
+  if (named !== undefined) {
+    const state = emptyTable({ ...NO_FACTS, scores: facts.scores, rows: rows?.rows ?? [] }, 'frame');
+    const isCertain = (rows?.certain ?? true) && certain;
+    return newTable({ ...state, certain: isCertain, columns: named, closed: true, partial: false });
+  }
   const frame = values.find((value) => value.type === 'table' && value.cell.value.shape === 'frame');
   const base = emptyTable({ ...facts, rows: rows?.rows ?? [] }, frame === undefined ? 'array' : 'frame');
   const result = { ...base, certain: (rows?.certain ?? true) && certain };
-  const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
-  if (frame === undefined || tables.length !== values.length) return newTable(result);
+  if (frame === undefined || !areTables) return newTable(result);
   // Frames side by side keep their columns separate.
   const columns = new Map<string, Column>();
   for (const table of tables) {

@@ -28,12 +28,14 @@ import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
 import { withColumns } from './new-columns.js';
 import { meetLabels, productMethod, textStep } from './operators.js';
+import { renamed, withAxis } from './renaming.js';
 import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
 import { columnOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { isRowWise } from './statistic-calls.js';
+import { fileOf } from './stored-files.js';
 import { concatenated } from './subscripts.js';
-import { fileOf, sideBySide } from './table-calls.js';
+import { sideBySide } from './table-calls.js';
 
 /** Calls a method of a frame, a column, an array or a tensor. */
 export function tableMethod(
@@ -46,7 +48,7 @@ export function tableMethod(
   const result = dispatch({ interp, table, state: table.cell.value, name, args, call });
   if (name.startsWith('to_') || name.startsWith('write_')) {
     const file = fileOf(interp, args);
-    if (file !== undefined) interp.filesRead.set(file, call.end);
+    if (file !== undefined) interp.stored.write(file, table);
   }
   if (INPLACE_METHODS.has(name) && flag(args, 'inplace') === true && result.type === 'table') {
     replaceInPlace(interp, table, result.cell.value, call);
@@ -89,8 +91,13 @@ const PICKS_ONE = /^(max|min|arg(max|min)|idx(max|min)|n(largest|smallest)|sort_
 /** The same table, element by element; which rows of others they were computed from is not known any more. */
 const elementwise: Handler = ({ state }) => newTable({ ...state, from: [] });
 const sameRows: Handler = ({ state }) => newTable(state);
-const someColumns: Handler = ({ state }) =>
-  newTable({ ...state, closed: false, partial: state.partial || state.closed });
+/** `select_dtypes('number')` leaves the columns of numbers, which a label mostly is; of other types nobody knows which are left. */
+const columnsByType: Handler = ({ interp, state, call }) => {
+  const types = call.args.map(({ name, value }) => `${name ?? 'include'}=${interp.text(value)}`).join();
+  const keepsNumbers = /include=.*(number|int|float)|exclude=.*(object|category|datetime|str)/.test(types);
+  const partial = keepsNumbers ? state.partial || state.closed : true;
+  return newTable({ ...state, closed: false, partial });
+};
 const asArray: Handler = ({ state }) =>
   newTable({ ...state, shape: state.shape === 'frame' ? 'array' : state.shape });
 const rowByRow: Handler = ({ state }) => newTable({ ...state, shape: 'row', single: true });
@@ -218,7 +225,9 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['item', item],
       ['squeeze', ({ table }) => table],
       ['to_dict', ({ table }) => newMapping({ entries: new Map(), rest: opaque(factsOf(table)) })],
-      ['rename select_dtypes', someColumns],
+      ['rename', renamed],
+      ['set_axis', withAxis],
+      ['select_dtypes', columnsByType],
       ['copy astype numpy to_pandas reset_index sort_values sort dropna collect lazy', sameRows],
       ['to_numpy toarray', asArray],
       ['train_test_split', ({ state }) => newTable({ ...state, certain: false })],

@@ -33,6 +33,8 @@ export interface Opaque {
   readonly pending?: readonly PendingStatistic[];
   /** The column that the expression gives, where its name is known. */
   readonly named?: string;
+  /** The name of the file that was opened. */
+  readonly file?: string;
   /** One element of a source, in a loop over all of them. */
   readonly element?: boolean;
 }
@@ -82,6 +84,8 @@ export interface TableState extends Facts {
   readonly missing?: boolean;
   /** For a Boolean column: which rows it picks. */
   readonly mask?: Step[];
+  /** One number for all its rows, put there before anything is known about them: no labels. */
+  readonly blank?: boolean;
   /** Its rows are in the opposite order. */
   readonly reversed?: boolean;
   /** `row`: one row, or one batch of rows, in a loop over all of them. */
