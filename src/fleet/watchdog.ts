@@ -17,7 +17,6 @@ export interface WatchdogParts {
   readonly durableClient: Redis;
   readonly subscriber: Redis;
   readonly logger: Logger;
-  readonly concurrency: number;
   readonly running: Pick<RunningJobs, 'countOf'>;
   readonly full?: Pick<FullRedis, 'reason'>;
 }
@@ -101,8 +100,8 @@ export class Watchdog {
 
   async #sleepsOverJobs(worker: Worker): Promise<boolean> {
     const idleMs = performance.now() - (this.#lastTaken.get(worker) ?? 0);
-    const { durableClient, running, concurrency } = this.#parts;
-    if (idleMs < this.#idleMs || running.countOf(worker.toKey('')) >= concurrency) return false;
+    const { durableClient, running } = this.#parts;
+    if (idleMs < this.#idleMs || running.countOf(worker.toKey('')) >= worker.concurrency) return false;
     const key = (rest: string) => worker.toKey(rest);
     const [waiting, prioritized, paused, most] = await Promise.all([
       durableClient.llen(key('wait')),

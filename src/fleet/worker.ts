@@ -201,7 +201,12 @@ export class FleetWorker {
       startKindWorker(
         kind,
         slots,
-        (job, token) => runJob(registry.get(kind), job, token, { ...context, extraSlots }),
+        (job, token) => {
+          const definition = registry.get(kind);
+          // The slots of a kind with a limit of its own are never more, even while its jobs wait for a computation.
+          const isLimited = definition.limits.concurrency !== undefined;
+          return runJob(definition, job, token, isLimited ? context : { ...context, extraSlots });
+        },
         shared,
       );
     const extraSlots = new ExtraSlots({
@@ -213,7 +218,9 @@ export class FleetWorker {
           'the extra worker for idle slots could not be paused or resumed',
         ),
     });
-    const workers = kinds.map((kind) => startWorker(kind, concurrency));
+    const workers = kinds.map((kind) =>
+      startWorker(kind, Math.min(concurrency, registry.get(kind).limits.concurrency ?? concurrency)),
+    );
     const fleetWorker = new FleetWorker({
       isolatedProcess,
       full,
@@ -234,7 +241,7 @@ export class FleetWorker {
       dueJobs: new DueJobs(client, prefix, kinds, logger, full),
       reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => full.reason),
       watchdog: new Watchdog(
-        { workers, durableClient, subscriber, logger, concurrency, running, full },
+        { workers, durableClient, subscriber, logger, running, full },
         options.unhealthyMs ?? DEFAULT_UNHEALTHY_MS,
       ),
     });

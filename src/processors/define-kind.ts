@@ -65,6 +65,7 @@ const DefinitionSchema = z.strictObject({
     .strictObject({
       largeTexts: z.array(z.string()).optional(),
       timeoutMs: z.int().positive().optional(),
+      concurrency: z.int().positive().optional(),
     })
     .optional(),
   defaults: z

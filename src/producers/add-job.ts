@@ -1,7 +1,7 @@
 import type { JobsOptions } from 'bullmq';
 import { PayloadError } from '../errors.js';
+import { contractVersionOf } from '../queues/contract-version.js';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
-import { contractVersionOf } from '../queues/kind.js';
 import { namedQueues } from '../queues/queue-fields.js';
 import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
 import { checkFollowUps, checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { BASE_FIELDS_SINCE } from './common.js';
 
 /** Options of a job of one kind, unless the producer sets others. */
 export interface JobDefaults {
@@ -13,6 +12,8 @@ export interface JobDefaults {
 export interface KindLimits {
   /** Top-level fields of the payload that may contain a long text (the larger of the two size limits). */
   readonly largeTexts?: readonly string[];
+  /** Maximum number of jobs of the kind that one worker runs at the same time; default: that of the worker. */
+  readonly concurrency?: number;
   /** Maximum duration of an attempt in milliseconds; default: that of the worker. */
   readonly timeoutMs?: number;
 }
@@ -49,14 +50,11 @@ export interface JobKind<
   readonly defaults: JobDefaults;
   /** Paths of payload fields that name pipeline queues, in which the processor starts jobs. */
   readonly queueFields?: readonly string[];
-  /** Contract version that introduced a payload field, for fields that version 1 does not have. */
+  /**
+   * Version that introduced a payload field, for fields that version 1 does not have: of all contracts if the kind is built
+   * in, otherwise of the kind.
+   */
   readonly fieldsSince?: Readonly<Record<string, number>>;
-}
-
-/** The first contract version that knows all fields of a payload. */
-export function contractVersionOf({ fieldsSince = {} }: JobKind, payload: object): number {
-  const since = { ...BASE_FIELDS_SINCE, ...fieldsSince };
-  return Math.max(1, ...Object.keys(payload).map((field) => since[field] ?? 1));
 }
 
 /** Declares the contract of a built-in kind and keeps its literal types. */

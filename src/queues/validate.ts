@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { PayloadError } from '../errors.js';
-import { CONTRACT_VERSION } from './common.js';
+import { newerContract } from './contract-version.js';
 import { boundsProblem, followUpsOf } from './follow-ups/contract.js';
 import { followUpProblem } from './follow-ups/rules.js';
 import type { ChildResult, JobKind } from './kind.js';
@@ -70,13 +70,8 @@ function rejectPayload(kind: JobKind, field: string, message: string): never {
 export function parsePayload<K extends ContractRef>(kindOrName: K, data: unknown): PayloadOf<K> {
   const kind = contractOf(kindOrName);
   const version = (data as { v?: unknown } | null | undefined)?.v;
-  if (typeof version === 'number' && version > CONTRACT_VERSION) {
-    throw new PayloadError(
-      'newer-contract',
-      `${kind.name}: the payload has contract version ${version}, this worker supports up to ${CONTRACT_VERSION}`,
-      { field: 'v' },
-    );
-  }
+  const newer = newerContract(kind, version);
+  if (newer !== undefined) throw new PayloadError('newer-contract', `${kind.name}: ${newer}`, { field: 'v' });
   const unbounded = boundsProblem((data as { then?: unknown } | null | undefined)?.then);
   if (unbounded !== undefined) rejectPayload(kind, fieldPath(unbounded.path), unbounded.message);
   const parsed = kind.payload.safeParse(data);

@@ -41,7 +41,7 @@ describe('a worker that sleeps over waiting jobs', () => {
     );
     worker.on('error', () => undefined);
     const watchdog = new Watchdog(
-      { workers: [worker], durableClient, subscriber: durableClient, logger, concurrency: 1, running },
+      { workers: [worker], durableClient, subscriber: durableClient, logger, running },
       600_000,
       50,
       200,
