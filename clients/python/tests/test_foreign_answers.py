@@ -7,6 +7,9 @@ import unittest
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from solution_fleet import ApiError, FleetClient
+from solution_fleet.types import Evaluation
+
+EVALUATION: Evaluation = {"queue": "evaluate", "name": "score"}
 
 ANSWERS = {
     "a page": b"<html>please log in</html>",
@@ -16,6 +19,8 @@ ANSWERS = {
     "a number of thousands of digits": b"9" * 5_000,
     "a list": b"[]",
     "null": b"null",
+    "an object without fields": b"{}",
+    "fields of other types": b'{"id": 1, "state": 2, "jobs": {}, "solutions": 0, "evaluation": [], "evaluations": [{}]}',
     "a number": b"NaN",
 }
 
@@ -52,6 +57,12 @@ class ForeignAnswersTest(unittest.TestCase):
             "jobs": lambda: self.fleet.jobs(),
             "submit": lambda: self.fleet.submit("solution-check", {}),
             "claim": lambda: self.fleet.claim("evaluate"),
+            "wait": lambda: self.fleet.wait("x", 0),
+            "batch": lambda: self.fleet.submit_batch([{"kind": "summarize", "payload": {}}]),  # type: ignore[typeddict-item]
+            "guarded": lambda: self.fleet.guarded_evaluation(solution="x = 1", evaluation=EVALUATION),
+            "candidates": lambda: self.fleet.candidate_batch(candidates=[], evaluation=EVALUATION),
+            "dead letters": lambda: self.fleet.dead_letters.find(),
+            "known": lambda: self.fleet.known.of("t"),
         }
         for status in (200, 400):
             for what, answer in ANSWERS.items():
@@ -59,3 +70,7 @@ class ForeignAnswersTest(unittest.TestCase):
                     _Handler.status, _Handler.answer = status, answer
                     with self.subTest(status=status, what=what, call=name), self.assertRaises(ApiError):
                         call()
+
+    def test_a_script_is_passed_as_its_text(self) -> None:
+        with self.assertRaisesRegex(TypeError, r'a str, and not dict; pass solution\["content"\]'):
+            self.fleet.guarded_evaluation(solution={"content": "x = 1"}, evaluation=EVALUATION)  # type: ignore[arg-type]

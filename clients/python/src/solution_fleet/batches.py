@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Union
 
+from .answers import field, foreign
 from .errors import ApiError, api_error
 from .types import BatchJob
 
@@ -36,10 +37,14 @@ def submit_in_batches(post: Callable[[Any], Any], jobs: Sequence[BatchJob]) -> l
                 half = len(batch) // 2
                 waiting[:0] = [batch[:half], batch[half:]]
             continue
-        outcomes.extend(_outcome(each) for each in answer["jobs"])
+        answers = field(answer, "jobs", list)
+        if len(answers) != len(batch):
+            raise foreign(f"the answer to {len(batch)} jobs has {len(answers)}")
+        outcomes.extend(_outcome(each) for each in answers)
     return outcomes
 
 
-def _outcome(item: Mapping[str, Any]) -> Outcome:
-    problem = item.get("error")
-    return item if problem is None else api_error(int(problem["status"]), problem)
+def _outcome(item: Any) -> Outcome:
+    if not isinstance(item, dict) or item.get("error") is None:
+        return item  # type: ignore[no-any-return]
+    return api_error(field(item["error"], "status", int), item["error"])

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, Literal, cast, overload
 from urllib.parse import quote, urlencode
 
+from .answers import field, script_text
 from .batches import submit_in_batches
 from .dead_letters import DeadLetters
 from .errors import ApiError, WaitTimeout
@@ -132,11 +133,11 @@ class FleetClient:
         body = {
             "ablationCode": ablation_code,
             "rawOutput": raw_output,
-            "solution": {"content": solution},
+            "solution": {"content": script_text(solution)},
             "previousBlocks": list(previous_blocks),
         }
         answer = self._post("/v1/flows/refinement", {**body, **_json(options)})
-        return RefinementStep(self._handle(answer["extract"]), self._handle(answer["summarize"]))
+        return RefinementStep(self._handle(field(answer, "extract")), self._handle(field(answer, "summarize")))
 
     def guarded_evaluation(
         self, *, solution: str, evaluation: Evaluation, **options: Unpack[CheckOptions]
@@ -146,7 +147,7 @@ class FleetClient:
         Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``,
         ``contamination``, ``require``.
         """
-        body = {"solution": {"content": solution}, "evaluation": evaluation}
+        body = {"solution": {"content": script_text(solution)}, "evaluation": evaluation}
         return self._guarded(self._post("/v1/flows/guarded-evaluation", {**body, **_json(options)}))
 
     def candidate_batch(
@@ -170,18 +171,15 @@ class FleetClient:
         if after_all is not None:
             body["afterAll"] = after_all
         answer = self._post("/v1/flows/candidate-batch", {**body, **_json(options)})
+        evaluations = [self._guarded(each) for each in field(answer, "evaluations", list)]
         after = answer.get("afterAll")
-        return CandidateBatch(
-            [self._guarded(each) for each in answer["evaluations"]],
-            None if after is None else self._handle(after),
-        )
+        return CandidateBatch(evaluations, None if after is None else self._handle(after))
 
     # Following
 
     def job(self, job_id: str) -> Job:
         """A job as it is now."""
-        job: Job = self.request("GET", f"/v1/jobs/{_part(job_id)}")
-        return job
+        return _job(self.request("GET", f"/v1/jobs/{_part(job_id)}"))
 
     def jobs(
         self,
@@ -194,7 +192,7 @@ class FleetClient:
         """Jobs without their results, newest first within their kind."""
         wanted = {"kind": kind, "state": state, "run": run, "limit": limit}
         query = urlencode({name: value for name, value in wanted.items() if value is not None})
-        jobs: list[Job] = self.request("GET", f"/v1/jobs?{query}")["jobs"]
+        jobs: list[Job] = field(self.request("GET", f"/v1/jobs?{query}"), "jobs", list)
         return jobs
 
     def run(self, name: str) -> Run:
@@ -214,7 +212,7 @@ class FleetClient:
             path = f"/v1/jobs/{_part(job_id)}?wait={round(seconds * 1000)}ms"
             if not follow:
                 path += "&follow=false"
-            job: Job = self._transport.send("GET", path, wait=seconds)
+            job = _job(self._transport.send("GET", path, wait=seconds))
             if job["state"] in _ENDED or (not follow and "followUps" in job):
                 return job
             if timeout is not None and left <= _LONG_POLL:
@@ -302,7 +300,7 @@ class FleetClient:
 
     def _change(self, job_id: str, method: str, action: str, wanted: set[str]) -> Job:
         try:
-            job: Job = self.request(method, f"/v1/jobs/{_part(job_id)}{action}")
+            job = _job(self.request(method, f"/v1/jobs/{_part(job_id)}{action}"))
         except ApiError as error:
             # The first request may have been carried out, and only its answer was lost.
             if not error.answer_lost:
@@ -312,11 +310,12 @@ class FleetClient:
                 raise
         return job
 
-    def _handle(self, submitted: Mapping[str, Any]) -> JobHandle[Any]:
-        return JobHandle(self, submitted["id"], submitted["kind"], submitted["outcome"])
+    def _handle(self, submitted: Any) -> JobHandle[Any]:
+        job_id, kind, outcome = (field(submitted, name, str) for name in ("id", "kind", "outcome"))
+        return JobHandle(self, job_id, kind, outcome)
 
-    def _guarded(self, answer: Mapping[str, Any]) -> GuardedEvaluation:
-        return GuardedEvaluation(self._handle(answer["evaluation"]), self._handle(answer["check"]))
+    def _guarded(self, answer: Any) -> GuardedEvaluation:
+        return GuardedEvaluation(self._handle(field(answer, "evaluation")), self._handle(field(answer, "check")))
 
 
 def _json(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,6 +345,11 @@ _JSON_NAMES = {
     "contamination": "contamination",
     "require": "require",
 }
+
+
+def _job(answer: Any) -> Job:
+    field(answer, "state", str)
+    return cast("Job", answer)
 
 
 def _part(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Mapping
 from urllib.parse import quote, urlencode
 
+from .answers import field
 from .types import DeadLetter, DeadLetterAction, DeadLetterFields, DeadLetterFilter, Job
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class DeadLetters:
     def find(self, *, limit: int = 100, **wanted: Unpack[DeadLetterFields]) -> list[Job]:
         """The jobs, newest first within their kind."""
         query = urlencode({**_filter(wanted), "limit": limit})
-        jobs: list[Job] = self._fleet.request("GET", f"/v1/dead-letters?{query}")["jobs"]
+        jobs: list[Job] = field(self._fleet.request("GET", f"/v1/dead-letters?{query}"), "jobs", list)
         return jobs
 
     def show(self, job_id: str) -> DeadLetter:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
+from .answers import field
 from .errors import ApiError, DoNotRetry, FleetError, FleetUnreachable, LeaseLost
 from .types import CheckStatus, Finding, ScriptContamination
 
@@ -32,22 +33,22 @@ class Claim:
 
     def __init__(self, fleet: FleetClient, claimed: Mapping[str, Any]) -> None:
         self._fleet = fleet
-        self._ref = {name: claimed[name] for name in ("queue", "id", "lease")}
-        self.id: str = claimed["id"]
+        self._ref = {name: field(claimed, name, str) for name in ("queue", "id", "lease")}
+        self.id: str = self._ref["id"]
         #: Name of the job.
-        self.name: str = claimed["name"]
+        self.name: str = field(claimed, "name", str)
         #: The pipeline's own data.
-        self.data: dict[str, Any] = claimed["data"]
+        self.data: dict[str, Any] = field(claimed, "data", dict)
         #: Which try it is, from 1.
-        self.attempt: int = claimed["attempt"]
+        self.attempt: int = field(claimed, "attempt", int)
         solution = claimed.get("solution")
-        self._script: str | None = None if solution is None else solution["content"]
+        self._script: str | None = None if solution is None else field(solution, "content", str)
         #: Status of the check; None if there is no script to evaluate.
         self.status: CheckStatus | None = claimed.get("status")
         self.findings: list[Finding] = claimed.get("findings", [])
         #: How the script compares with the known solutions, if that was asked.
         self.contamination: ScriptContamination | None = claimed.get("contamination")
-        self.lease_seconds: float = claimed["leaseMs"] / 1000
+        self.lease_seconds: float = field(claimed, "leaseMs", (int, float)) / 1000
         #: Set once the lease is lost or the job cancelled: the work is to be dropped.
         self.lost = threading.Event()
         self._loss: LeaseLost | None = None

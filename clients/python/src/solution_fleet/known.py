@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from .answers import field
 from .types import KnownSolution
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class KnownSolutions:
 
     def of(self, test_case_id: str) -> list[KnownSolution]:
         """The known solutions of a test case; none is an empty list."""
-        solutions: list[KnownSolution] = self._fleet.request("GET", _path(test_case_id))["solutions"]
+        solutions: list[KnownSolution] = field(self._fleet.request("GET", _path(test_case_id)), "solutions", list)
         return solutions
 
     def add(
@@ -36,13 +37,13 @@ class KnownSolutions:
         """
         fields = {"solution": solution, "language": language, "addedToTraining": added_to_training}
         body: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-        added: bool = self._fleet.request("PUT", _path(test_case_id), body)["added"]
+        added: bool = field(self._fleet.request("PUT", _path(test_case_id), body), "added", bool)
         return added
 
     def remove(self, test_case_id: str, solution_hash: str | None = None) -> int:
         """Forgets one solution of a test case, or all of them, and gives how many these were."""
         query = "" if solution_hash is None else "?" + urlencode({"hash": solution_hash})
-        removed: int = self._fleet.request("DELETE", _path(test_case_id) + query)["removed"]
+        removed: int = field(self._fleet.request("DELETE", _path(test_case_id) + query), "removed", int)
         return removed
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from .answers import foreign
 from .errors import ApiError, api_error
 from .retry_timer import CONNECTION_ERRORS, RetryTimer
 
@@ -109,7 +110,7 @@ def _document(status: int, text: bytes) -> Any:
         document = None
     if not isinstance(document, dict):
         # The answer of something else than the gateway, such as the login page of a proxy.
-        raise api_error(status, {"detail": f"the answer with status {status} is none of the gateway's"})
+        raise foreign(f"the answer with status {status} is no JSON object", status)
     return document
 
 
