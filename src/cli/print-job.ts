@@ -1,9 +1,11 @@
+import { ERROR_TABLE } from '../error-table.js';
 import { eachFollowUp, usageOfChain } from '../producers/follow-up-views.js';
 import type { FollowUpView, JobView } from '../producers/job-view.js';
 import { plural, usd } from './terminal/amounts.js';
 import { type Colors, colorsFor } from './terminal/colors.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { print, printJson } from './terminal/print.js';
+import { widthOf, wrapped } from './terminal/wrapped.js';
 
 function stateColor(state: JobView['state'], colors: Colors): string {
   if (state === 'completed') return colors.green(state);
@@ -37,11 +39,35 @@ function callLines({ usage, callsInDoubt = [] }: JobView): string[] {
   return lines;
 }
 
+/** Indentation of the further lines of a sentence. */
+const CONTINUED = ' '.repeat(6);
+
+/** Why a job failed, what to do about it, and how many attempts it had. */
+function errorLines(
+  { error, state, attempts }: JobView,
+  colors: Colors,
+  width: number | undefined,
+): string[] {
+  if (error === undefined) return [];
+  const what = `${colors.red('error')} ${escapeControlCharsInLine(error.message)} (${escapeControlCharsInLine(error.code)})`;
+  // A newer version of the fleet may have stored a code that this one does not know.
+  const known = Object.hasOwn(ERROR_TABLE, error.code) ? [ERROR_TABLE[error.code].whatToDo] : [];
+  const sentences = [
+    ...known,
+    ...(state === 'failed' ? [`Failed after ${plural(attempts, 'attempt')}.`] : []),
+  ];
+  return [
+    ...wrapped(what, '', width, CONTINUED),
+    ...sentences.flatMap((sentence) => wrapped(sentence, CONTINUED, width)),
+  ];
+}
+
 /** A line for each follow-up of a job, and what the whole chain came to. */
-function followUpLines(view: JobView, colors: Colors): string[] {
-  const lines = [...eachFollowUp(view)].map(({ followUp, depth }) => {
+function followUpLines(view: JobView, colors: Colors, width: number | undefined): string[] {
+  const lines = [...eachFollowUp(view)].flatMap(({ followUp, depth }) => {
     const indent = '  '.repeat(depth - 1);
-    return `${indent}then ${escapeControlCharsInLine(followUp.name)}: ${outcomeOf(followUp, colors)}`;
+    const line = `then ${escapeControlCharsInLine(followUp.name)}: ${outcomeOf(followUp, colors)}`;
+    return wrapped(line, indent, width, `${indent}${CONTINUED}`);
   });
   const usage = usageOfChain(view);
   if (lines.length === 0 || usage.calls === view.usage.calls) return lines;
@@ -54,7 +80,7 @@ function outcomeOf({ id = '', skipped, error, job }: FollowUpView, colors: Color
   const why = failure === undefined ? '' : ` ${escapeControlCharsInLine(failure.message)} (${failure.code})`;
   if (error !== undefined) return `${colors.red('not started')}${why}`;
   const state = job === undefined ? 'no longer stored' : stateColor(job.state, colors);
-  return `${state} ${escapeControlCharsInLine(id)}${why}`;
+  return `${state} ${escapeControlCharsInLine(id)}${why === '' ? '' : `:${why}`}`;
 }
 
 /** Prints a job: as JSON with all its fields, or as a line and what it came to. */
@@ -64,15 +90,12 @@ export function printJob(view: JobView, json: boolean): void {
     return;
   }
   const colors = colorsFor(process.stdout);
+  const width = widthOf(process.stdout);
   print(jobLine(view, colors));
   if (view.progress !== undefined) print(`progress: ${escapeControlCharsInLine(view.progress)}`);
   if (view.waitReason !== undefined) print(escapeControlCharsInLine(view.waitReason));
-  if (view.error !== undefined) {
-    print(
-      `${colors.red('error')} ${escapeControlCharsInLine(view.error.message)} (${escapeControlCharsInLine(view.error.code)})`,
-    );
-  }
+  for (const line of errorLines(view, colors, width)) print(line);
   for (const line of callLines(view)) print(escapeControlCharsInLine(line));
   if (view.result !== undefined) printJson(view.result, 2);
-  for (const line of followUpLines(view, colors)) print(line);
+  for (const line of followUpLines(view, colors, width)) print(line);
 }

@@ -3,6 +3,7 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { startFleetProcesses } from '../field-reports/fleet-processes.js';
 import { leaks } from '../support/agent-answers.js';
 import { fleetCommand } from '../support/fleet-command.js';
+import { errorReply } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -13,7 +14,10 @@ it('fleet get shows calls whose end nobody knows, with their likely price, and w
   const { fleet, api, worker, environment, close } = await startFleetProcesses(
     redis,
     'get',
-    (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
+    (_, index) => {
+      if (index === 0) return { kind: 'hang' };
+      return index === 1 ? leaks() : errorReply(400, 'invalid_request_error');
+    },
     { FLEET_DRAIN_SECONDS: '0' },
   );
   onTestFinished(() => close());
@@ -32,4 +36,10 @@ it('fleet get shows calls whose end nobody knows, with their likely price, and w
   const shown = await get(handle.id);
   expect(shown).toMatch(/^in doubt: 1 call/m);
   expect(shown).toMatch(/^calls: 1 for \$0\.\d{4}$/m);
+
+  const failing = await addSolutionCheck(fleet, { solution: { content: 'y = 1\n' } });
+  await failing.wait({ timeout: 60_000 });
+  expect(await get(failing.id)).toMatch(
+    /^error .* \(bad-request\)\n {6}Read the message of the provider.*\n {6}Failed after 1 attempt\.$/m,
+  );
 });

@@ -14,6 +14,11 @@ describe('wrapped text', () => {
     expect(wrapped(`a ${'b'.repeat(40)} c`, '', 20)).toEqual(['a', 'b'.repeat(40), 'c']);
   });
 
+  it('continues after another indentation, and colors take no room', () => {
+    const red = `\u001b[31m${'x'.repeat(9)}\u001b[39m`;
+    expect(wrapped(`${red} two three four`, '', 20, '    ')).toEqual([`${red} two three`, '    four']);
+  });
+
   it('loses no character and fits, except for long words', () => {
     fc.assert(
       fc.property(
