@@ -1,9 +1,10 @@
 /**
  * Time of the leakage analysis: npx tsx bench/leakage/speed.ts A script of about 300 lines, warm; then scripts of 1,000 to
- * 10,000 lines, to show how time grows with length.
+ * 10,000 lines, to show how time grows with length; then the slowest of the labeled scripts.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { analyzeLeakage } from '../../src/leakage/index.js';
+import { labeledScripts } from '../../test/leakage/labeled-scripts.js';
 
 const unit = (at: number): string => `
 def clean_${at}(frame):
@@ -67,4 +68,19 @@ for (const lines of [300, 1_000, 2_000, 5_000, 10_000]) {
   console.log(
     `${text}, processor ${cpu.toFixed(1)} ms (medians of ${rounds}), ${perLine} ms per 1,000 lines, ${results[0]?.findings} findings`,
   );
+}
+
+const labeled = readdirSync(new URL('../../test/leakage/cases/', import.meta.url)).flatMap((file) =>
+  labeledScripts(file).map(({ id, script: text }) => ({ name: `${file} ${id}`, text })),
+);
+const timed = [];
+for (const { name, text } of labeled) {
+  // The best of three: others use the machine as well.
+  const cpus = [await time(text), await time(text), await time(text)].map(({ cpu }) => cpu);
+  timed.push({ name, lines: text.split('\n').length, cpu: Math.min(...cpus) });
+}
+const total = timed.reduce((sum, { cpu }) => sum + cpu, 0);
+console.log(`${timed.length} labeled scripts: processor ${total.toFixed(0)} ms; the slowest of them:`);
+for (const { name, lines, cpu } of timed.toSorted((a, b) => b.cpu - a.cpu).slice(0, 10)) {
+  console.log(`${String(lines).padStart(6)} lines: ${cpu.toFixed(1).padStart(8)} ms  ${name}`);
 }

@@ -21,6 +21,8 @@ interface Loop {
   readonly isComplete: boolean;
   /** Rows that its variables held before its first round. */
   readonly before: ReadonlyMap<string, readonly Region[]>;
+  /** How many rounds of it are run. */
+  readonly rounds: number;
   /** How many calls are around it. */
   readonly depth: number;
 }
@@ -35,9 +37,10 @@ const MAX_TESTS = 48;
 export class ExecutionContext {
   readonly #frames: Frame[] = [];
   readonly #loops: Loop[] = [];
+  readonly #rounds: number[] = [];
   readonly #counters: (string | undefined)[] = [];
   readonly #branches: (readonly FitEvent[])[] = [];
-  readonly #rows: FitEvent[][] = [];
+  readonly #tests: FitEvent[][] = [];
   #incompleteLoops = 0;
 
   get frames(): readonly Frame[] {
@@ -76,13 +79,19 @@ export class ExecutionContext {
     return this.#loops.find(({ depth }) => depth === this.#frames.length);
   }
 
-  /** @param isComplete Whether all rounds of the loop are run. */
-  enterLoop(statement: Stmt, isComplete: boolean, before: Loop['before']): void {
-    this.#loops.push({ statement, isComplete, before, depth: this.#frames.length });
+  /** How often the code that is being run is run by the loops around it, through all calls. */
+  get rounds(): number {
+    return this.#rounds.at(-1) ?? 1;
+  }
+
+  enterLoop({ isComplete, ...loop }: Omit<Loop, 'depth'>): void {
+    this.#loops.push({ ...loop, isComplete, depth: this.#frames.length });
+    this.#rounds.push(this.rounds * Math.max(1, loop.rounds));
     if (!isComplete) this.#incompleteLoops += 1;
   }
 
   leaveLoop(): void {
+    this.#rounds.pop();
     if (this.#loops.pop()?.isComplete === false) this.#incompleteLoops -= 1;
   }
 
@@ -114,21 +123,21 @@ export class ExecutionContext {
 
   /** Enters a function or comprehension that is run row by row. */
   enterRow(): void {
-    this.#rows.push([]);
+    this.#tests.push([]);
   }
 
   get isInRow(): boolean {
-    return this.#rows.length > 0;
+    return this.#tests.length > 0;
   }
 
   /** Records what a condition on the innermost row was computed from. */
   addRowTest(fit: FitEvent): void {
-    const tests = this.#rows.at(-1);
+    const tests = this.#tests.at(-1);
     if (tests !== undefined && tests.length < MAX_TESTS && !tests.includes(fit)) tests.push(fit);
   }
 
   /** Returns what the conditions on the row were computed from. */
   leaveRow(): readonly FitEvent[] {
-    return this.#rows.pop() ?? [];
+    return this.#tests.pop() ?? [];
   }
 }

@@ -205,7 +205,8 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
     iterables.push(iterable);
     const elements = elementsOf(interp, iterable, clause.iterable);
     const { known } = elements;
-    const exact = known !== undefined && known.length <= MAX_UNROLLED;
+    const exact =
+      known !== undefined && known.length <= MAX_UNROLLED && interp.mayUnroll(known.length) === known.length;
     if (!exact || clause.conditions.length > 0) complete = false;
     for (const element of exact ? known : [elements.common ?? UNKNOWN]) {
       if (results.length > 64 || !interp.step()) {

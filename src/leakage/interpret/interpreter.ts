@@ -29,6 +29,10 @@ export interface NotFollowed {
 const STEPS_PER_NODE = 24;
 const MAX_CALL_DEPTH = 24;
 
+/** Rounds of nested loops in which each element is run, through all calls; and where much of the work is done already. */
+const MAX_ROUNDS = 36;
+const MAX_LATE_ROUNDS = 4;
+
 /**
  * Statements and expressions within each other, through all calls, beyond which nothing is followed: each level takes some
  * 1,000 bytes of the stack, which is 984,000 bytes where nobody asked for more.
@@ -138,6 +142,17 @@ export class Interpreter {
   step(): boolean {
     this.steps += 1;
     return this.steps < this.#budget;
+  }
+
+  /**
+   * How many of so many rounds a loop may be run, given the loops around it: the work may not grow with their product.
+   * Of the work that a script of this size may cause, most is kept for the code after the loop.
+   */
+  mayUnroll(count: number): number {
+    const { rounds } = this.context;
+    const isLate = this.steps > this.#budget / 4;
+    if (rounds * count <= (isLate ? MAX_LATE_ROUNDS : MAX_ROUNDS)) return count;
+    return rounds < (isLate ? MAX_LATE_ROUNDS : MAX_ROUNDS) ? Math.min(2, count) : 1;
   }
 
   get exhausted(): boolean {

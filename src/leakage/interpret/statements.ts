@@ -28,7 +28,7 @@ import { chosenBy, noteRowTest } from './choices.js';
 import { rowsBefore } from './collecting.js';
 import { evaluate, truthOf } from './expressions.js';
 import type { Engine, Interpreter } from './interpreter.js';
-import { elementsOf } from './iterate.js';
+import { type Elements, elementsOf } from './iterate.js';
 import { binaryValue } from './operators.js';
 import { slidingVariable } from './row-events.js';
 import { foldsIn, takeOneFold } from './splitters.js';
@@ -93,9 +93,15 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       return runFor(interp, statement);
     case 'while': {
       evaluate(interp, statement.test);
-      interp.context.enterLoop(statement, false, rowsBefore(interp, statement));
+      const rounds = Math.min(2, interp.mayUnroll(2));
+      interp.context.enterLoop({
+        statement,
+        isComplete: false,
+        before: rowsBefore(interp, statement),
+        rounds,
+      });
       const first = runSuite(interp, statement.body);
-      if (first === 'next' || first === 'continue') {
+      if (rounds > 1 && (first === 'next' || first === 'continue')) {
         evaluate(interp, statement.test);
         runSuite(interp, statement.body);
       }
@@ -319,25 +325,41 @@ function runTry(interp: Interpreter, statement: Try): Flow {
   return flow === 'raise' ? 'next' : flow;
 }
 
+/**
+ * The elements that a loop is run with: each where they are known and few. Where that would multiply with the loops
+ * around it, two stand for all; where these run the code often enough already, one.
+ */
+function roundsOf(
+  interp: Interpreter,
+  { known, common = UNKNOWN }: Elements,
+): { readonly rounds: readonly Value[]; readonly isComplete: boolean } {
+  const count = known === undefined || known.length > MAX_UNROLLED ? 2 : known.length;
+  const allowed = interp.mayUnroll(count);
+  if (known !== undefined && known.length <= Math.min(allowed, MAX_UNROLLED))
+    return { rounds: known, isComplete: true };
+  const [first = common, last = common] = known === undefined ? [] : [known[0], known.at(-1)];
+  const areConstants = known?.every(({ type }) => type === 'constant') ?? true;
+  const isLong = known !== undefined && known.length > MAX_UNROLLED;
+  const two = areConstants || isLong ? [common, common] : [first, last];
+  return { rounds: two.slice(-Math.min(allowed, 2)), isComplete: false };
+}
+
 function runFor(interp: Interpreter, statement: For): Flow {
   const iterable = evaluate(interp, statement.iterable);
   const elements = elementsOf(interp, iterable, statement.iterable);
-  const known = elements.known !== undefined && elements.known.length <= MAX_UNROLLED;
-  const rounds: readonly Value[] = known
-    ? (elements.known ?? [])
-    : [elements.common ?? UNKNOWN, elements.common ?? UNKNOWN];
+  const { rounds, isComplete } = roundsOf(interp, elements);
   const before = rowsBefore(interp, statement);
   for (const element of rounds) {
     if (!interp.step()) break;
     assign(interp, statement.target, element, statement.iterable);
     interp.context.enterRound(slidingVariable(statement.target, statement.iterable));
-    interp.context.enterLoop(statement, known, before);
+    interp.context.enterLoop({ statement, isComplete, before, rounds: rounds.length });
     for (const partition of foldsIn(element)) interp.foldLoops.set(partition, statement);
     const flow = runSuite(interp, statement.body);
     interp.context.leaveLoop();
     interp.context.leaveRound();
     if (flow === 'break') takeOneFold(element);
-    if (flow === 'break' && known) break;
+    if (flow === 'break' && isComplete) break;
   }
   if (statement.orelse !== undefined) runSuite(interp, statement.orelse);
   return 'next';
