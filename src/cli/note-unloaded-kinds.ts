@@ -11,6 +11,6 @@ export async function noteUnloadedKinds(fleet: FleetClient, ...states: 'failed'[
   const jobs = kinds.reduce((sum, kind) => sum + kind.jobs, 0);
   const names = kinds.map(({ kind }) => escapeControlCharsInLine(kind)).join(', ');
   printNote(
-    `not listed: ${plural(jobs, 'job')} of kinds that are not loaded here (${names}); set FLEET_KINDS_FROM to their modules`,
+    `not listed: ${plural(jobs, 'job')} of kinds that are not loaded here (${names}); name their modules in FLEET_KINDS_FROM`,
   );
 }

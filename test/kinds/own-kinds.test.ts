@@ -215,7 +215,7 @@ describe('the command line', () => {
     const shown = await fleetCommand(['get', id, '--json'], { env: known });
     expect(JSON.parse(shown.stdout)).toMatchObject({ kind: 'word-count', result: { words: 2 } });
     for (const [command, note] of [
-      [['list'], 'not listed: 1 job of kinds that are not loaded here (word-count); set FLEET_KINDS_FROM'],
+      [['list'], 'not listed: 1 job of kinds that are not loaded here (word-count); name their modules'],
       [['list', '--kind', 'summarize'], 'no jobs'],
       [['dead', 'list'], 'no dead letters'],
       [['get', id], '"word-count" is not a kind of job here'],
