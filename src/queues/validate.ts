@@ -91,7 +91,7 @@ export function checkFollowUps(
 ): void {
   const then = followUpsOf(payload);
   if (then === undefined) return;
-  const problem = followUpProblem(kinds, kind, then);
+  const problem = followUpProblem(kinds, kind, then, { fields: payload, unknown: new Set() });
   if (problem !== undefined) rejectPayload(kind, fieldPath(problem.path), problem.message);
 }
 

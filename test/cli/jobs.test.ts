@@ -72,12 +72,8 @@ describe('fleet submit, get, wait, list, cancel, retry', () => {
     );
     const { value } = await json([...submit, '--no-follow'], PAYLOAD);
     expect(value).toMatchObject({ result: { status: 'clean' }, followUps: [{ name: 'again' }, {}] });
-    const extract = {
-      kind: 'extract',
-      payload: { summary: 'x', previousBlocks: [] },
-      from: { solution: 'result.solution', model: 'payload.model' },
-    };
-    writeFileSync(file, JSON.stringify([extract]));
+    const broken = { ...again, from: { ...again.from, verify: 'result.solutionDigest' } };
+    writeFileSync(file, JSON.stringify([broken]));
     const failing = await json([...submit], PAYLOAD);
     expect(failing).toMatchObject({
       exitCode: 2,

@@ -122,6 +122,20 @@ describe('a job with follow-ups', () => {
     ]);
   });
 
+  it('says which value of its result a follow-up does not take', async () => {
+    await start();
+    const broken: FollowUp = { ...again, from: { ...again.from, verify: 'result.solutionDigest' } };
+    const view = await (await addSolutionCheck(fleet, { ...LEAKY, then: [broken, contamination] })).wait();
+    expect(view).toMatchObject({ state: 'completed', result: { status: 'corrected' } });
+    const message = expect.stringMatching(
+      /^solution-check: verify: .*; result.solutionDigest of the job is "[0-9a-f]{64}"$/,
+    );
+    expect(view.followUps).toMatchObject([
+      { name: 'again', error: { code: 'invalid-payload', message } },
+      { job: { state: 'completed' } },
+    ]);
+  });
+
   it('shows its result to a caller that does not follow it, and a cancellation keeps it', async () => {
     await start({ kinds: ['solution-check'] });
     const handle = await addSolutionCheck(fleet, { ...LEAKY, then: [contamination] });

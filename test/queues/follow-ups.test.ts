@@ -16,7 +16,7 @@ const again = { kind: 'solution-check', from: { solution: 'result.solution' } };
 /** The message with which follow-ups of a solution check are rejected; undefined if they are not. */
 function rejection(...then: readonly unknown[]): string | undefined {
   try {
-    const payload = parsePayload('solution-check', { solution, then });
+    const payload = parsePayload('solution-check', { solution, model: 'claude-test', then });
     checkFollowUps(BUILT_IN_CONTRACTS, KINDS['solution-check'], payload);
     return undefined;
   } catch (thrown) {
@@ -148,6 +148,21 @@ describe('declared follow-ups', () => {
       'a model from a result',
       { ...again, from: { ...again.from, model: 'result.solutionDigest' } },
       'then[0].from.model: may only be copied from "payload.model"',
+    ],
+    [
+      'a field that the payload does not have',
+      { ...again, from: { ...again.from, workspace: 'payload.workspace' } },
+      'then[0].from.workspace: the job has no payload.workspace',
+    ],
+    [
+      'a value of the payload that the target does not take',
+      { ...again, from: { ...again.from, verify: 'payload.solution.content' } },
+      'then[0].from.verify: payload.solution.content is "x = 1\\n": ',
+    ],
+    [
+      'a field that the payload of a follow-up does not have',
+      { ...again, then: [{ ...again, from: { ...again.from, model: 'payload.model' } }] },
+      'then[0].then[0].from.model: the job has no payload.model',
     ],
     [
       'an unknown kind below',

@@ -1,5 +1,6 @@
 import { PayloadError } from '../../errors.js';
 import { type FollowUp, nameOfFollowUp, type Scalar } from '../../queues/follow-ups/contract.js';
+import { fieldOf, shownValue } from '../../queues/follow-ups/known-values.js';
 import { wellFormed } from '../../queues/names.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -10,19 +11,14 @@ export function unmetCondition({ when = {} }: FollowUp, result: Fields): string 
     const values: readonly Scalar[] = Array.isArray(wanted) ? wanted : [wanted];
     const value = fieldOf(result, name);
     if (values.some((candidate) => candidate === value)) continue;
-    const is = value === undefined ? 'absent' : quoted(value);
-    return shortened(`${name} is ${is}, not ${values.map(quoted).join(' or ')}`, MAX_REASON);
+    const is = value === undefined ? 'absent' : shownValue(value);
+    return shortened(`${name} is ${is}, not ${values.map(shownValue).join(' or ')}`, MAX_REASON);
   }
   return undefined;
 }
 
-/** Maximum length of the reason why a follow-up was skipped, and of one value in it: values may be whole scripts. */
+/** Maximum length of the reason why a follow-up was skipped. */
 const MAX_REASON = 500;
-const MAX_VALUE = 100;
-
-function quoted(value: unknown): string {
-  return shortened(JSON.stringify(value), MAX_VALUE);
-}
 
 function shortened(text: string, max: number): string {
   return text.length <= max ? text : `${wellFormed(text.slice(0, max - 1))}…`;
@@ -38,8 +34,7 @@ export function payloadOfFollowUp(
 ): Record<string, unknown> {
   const payload: Record<string, unknown> = { ...followUp.payload };
   for (const [name, source] of Object.entries(followUp.from ?? {})) {
-    const [side, ...path] = source.split('.');
-    const value = path.reduce<unknown>(fieldOf, side === 'result' ? sources.result : sources.payload);
+    const value = copiedValue(source, sources);
     if (value === undefined) {
       const message = `${nameOfFollowUp(followUp)}: ${name}: the job has no ${source}`;
       throw new PayloadError('invalid-payload', message, { field: name });
@@ -49,7 +44,28 @@ export function payloadOfFollowUp(
   return followUp.then === undefined ? payload : { ...payload, then: followUp.then };
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Fields)[name];
+/**
+ * Why a follow-up cannot start: its payload is refused. If the refused field was copied, the message names where from, and
+ * the value, which was not known at the submission.
+ */
+export function refusalOfPayload(
+  followUp: FollowUp,
+  refusal: PayloadError,
+  sources: { readonly result: Fields; readonly payload: Fields },
+): PayloadError {
+  const name = /^\w+/.exec(refusal.field ?? '')?.[0] ?? '';
+  const source = Object.hasOwn(followUp.from ?? {}, name) ? followUp.from?.[name] : undefined;
+  const value = source === undefined ? undefined : copiedValue(source, sources);
+  if (value === undefined) return refusal;
+  const message = `${refusal.message}; ${source} of the job is ${shownValue(value)}`;
+  return new PayloadError(refusal.code, message, { field: name, cause: refusal });
+}
+
+/** The value of a field of the result or the payload of a job, by its path: `result.solution.content`. */
+function copiedValue(
+  source: string,
+  { result, payload }: { readonly result: Fields; readonly payload: Fields },
+): unknown {
+  const [side, ...path] = source.split('.');
+  return path.reduce<unknown>(fieldOf, side === 'result' ? result : payload);
 }

@@ -12,7 +12,7 @@ import {
 import type { KindRegistry } from '../../queues/registry.js';
 import { ChildJobs, type ParentJob } from '../children/child-jobs.js';
 import type { ChildProducer } from '../children/child-submission.js';
-import { payloadOfFollowUp, unmetCondition } from './build-payload.js';
+import { payloadOfFollowUp, refusalOfPayload, unmetCondition } from './build-payload.js';
 
 /** A job whose payload declares follow-ups. */
 export interface JobWithFollowUps extends ParentJob {
@@ -117,7 +117,8 @@ async function outcomeOf(
   } catch (thrown) {
     // The result of the job is paid for and stays; its view says why the follow-up was not started.
     if (!(thrown instanceof PayloadError)) throw thrown;
-    const { code, message, retryable } = thrown;
+    const sources = { result: result as Readonly<Record<string, unknown>>, payload: job.payload };
+    const { code, message, retryable } = refusalOfPayload(followUp, thrown, sources);
     return { name, kind, error: { code, message, retryable } };
   }
 }

@@ -4,6 +4,7 @@ import { fieldsWithQueues } from '../queue-fields.js';
 import type { KindRegistry } from '../registry.js';
 import { type FollowUp, type FollowUpProblem, nameOfFollowUp } from './contract.js';
 import { canBe, canHold, describeType, FieldTypes } from './field-types.js';
+import { type KnownPayload, knownPayloadOf, knownValue, shownValue } from './known-values.js';
 
 /** Fields whose values an administrator restricts: a follow-up takes them from no result. */
 const RESTRICTED_FIELDS: ReadonlySet<string> = new Set(['model', 'workspace']);
@@ -35,11 +36,13 @@ function typesOf(kind: JobKind): ContractTypes {
 /**
  * The first problem of the follow-ups of a job, with its path in the job's payload: a kind, field, value or mapping that
  * cannot be right, whatever the job returns.
+ * @param known What is known of the job's payload.
  */
 export function followUpProblem(
   kinds: KindRegistry,
   kind: JobKind,
   then: readonly FollowUp[],
+  known: KnownPayload,
   path: readonly PropertyKey[] = ['then'],
 ): FollowUpProblem | undefined {
   const names = new Set<string>();
@@ -52,7 +55,7 @@ export function followUpProblem(
         message: `two follow-ups have the name "${name}"; give one another name`,
       };
     names.add(name);
-    const problem = problemOfOne(kinds, kind, followUp, here);
+    const problem = problemOfOne(kinds, kind, followUp, known, here);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -62,6 +65,7 @@ function problemOfOne(
   kinds: KindRegistry,
   kind: JobKind,
   followUp: FollowUp,
+  known: KnownPayload,
   path: readonly PropertyKey[],
 ): FollowUpProblem | undefined {
   if (!kinds.has(followUp.kind)) {
@@ -74,8 +78,31 @@ function problemOfOne(
     payloadProblem(next, followUp, path) ??
     mappingProblem(kind, next, followUp, path) ??
     missingProblem(next, followUp, path) ??
-    (followUp.then === undefined ? undefined : followUpProblem(kinds, next, followUp.then, [...path, 'then']))
+    copiedProblem(next, followUp, known, path) ??
+    (followUp.then === undefined
+      ? undefined
+      : followUpProblem(kinds, next, followUp.then, knownPayloadOf(next, followUp), [...path, 'then']))
   );
+}
+
+/** A mapping of a field of the payload: its value is known before anything runs, unless a result has it. */
+function copiedProblem(
+  next: JobKind,
+  { from = {} }: FollowUp,
+  known: KnownPayload,
+  path: readonly PropertyKey[],
+): FollowUpProblem | undefined {
+  for (const [name, source] of Object.entries(from)) {
+    const [side, ...field] = source.split('.');
+    const found = side === 'payload' ? knownValue(known, field) : 'unknown';
+    if (found === 'unknown') continue;
+    const at = [...path, 'from', name];
+    if (found.value === undefined) return { path: at, message: `the job has no ${source}` };
+    const issue = next.payload.shape[name]?.safeParse(found.value).error?.issues[0];
+    if (issue === undefined) continue;
+    return { path: at, message: `${source} is ${shownValue(found.value)}: ${issue.message}` };
+  }
+  return undefined;
 }
 
 function conditionProblem(
