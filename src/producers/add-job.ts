@@ -22,7 +22,10 @@ export interface KeyOptions {
    * stored, runs again after a failure, and is rejected with another payload.
    */
   readonly key?: string;
-  /** Runs the key's job again even if it has ended. */
+  /**
+   * Runs the key's job again even if it has ended. A job that runs, or that started one that runs, is left as it is: the
+   * outcome is then `existing`.
+   */
   readonly force?: boolean;
   /** For whom the job is done; jobs of several tenants are scheduled fairly. Default: the run in its tags. */
   readonly tenant?: string;

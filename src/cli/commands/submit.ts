@@ -27,6 +27,11 @@ const FOUND: Readonly<Record<Exclude<SubmitOutcome, 'created'>, string>> = {
   replaced: 'the key named an ended job; it runs again',
 };
 
+function foundBy(outcome: keyof typeof FOUND, force = false): string {
+  if (!force || outcome !== 'existing') return FOUND[outcome];
+  return 'the key names this job, which is unchanged: it has not ended, or a job that it started runs; submit it again after that';
+}
+
 export function addSubmitCommand(program: Command): void {
   withKindsFrom(program.command('submit'))
     .description('Submit one job.')
@@ -39,7 +44,7 @@ export function addSubmitCommand(program: Command): void {
     .option('--delay-ms <n>', 'wait before the job may start, in milliseconds', decimal)
     .option('--budget-usd <n>', 'what the agent calls of its run may cost, in US dollars', decimal)
     .option('--then <file>', 'follow-ups as a JSON list: jobs that start with the result of this one')
-    .option('--wait', 'wait for the end and print it')
+    .option('--wait', 'wait for the end and print it; Ctrl-C cancels the job')
     .option('--no-follow', 'with --wait: do not wait for the follow-ups')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -101,7 +106,7 @@ async function submit(
     const view = wait ? await handle.wait({ follow }) : await handle.view();
     if (json) printJson({ ...view, outcome: handle.outcome }, 2);
     else {
-      if (handle.outcome !== 'created') printNote(FOUND[handle.outcome]);
+      if (handle.outcome !== 'created') printNote(foundBy(handle.outcome, options.force));
       printJob(view, false);
     }
     return hasFailure(view, { follow }) ? 2 : 0;
