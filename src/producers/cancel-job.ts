@@ -5,12 +5,13 @@ import { parseJobKey } from '../queues/job-key.js';
 import { cancelChannel } from '../queues/redis-keys.js';
 import { runScript, script } from '../queues/run-script.js';
 import { CANCELLED_EVENT } from './end-events.js';
+import { endWaiting } from './end-waiting.js';
 import { findJob } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 
 /**
  * Cancels a job in any state, and the children it still waits for. The cancellation is final: the worker that owns the
- * job's lock aborts a running call, a waiting job never starts, and neither is retried.
+ * job's lock aborts a running call, a waiting job ends at once, and neither is retried.
  * @throws JobError `job-not-found`, or `job-already-ended`.
  */
 export async function cancelJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
@@ -23,10 +24,12 @@ export async function cancelJob(fleet: FleetClient, id: string, queueName?: stri
     });
   }
   await announce(fleet, queue, id);
-  // A worker ends a cancelled job when it takes it, so a delayed job is made due now.
-  if ((await job.getState()) === 'delayed') await makeDue(job);
   // In any state: a job that starts children may be about to wait for them, and its worker may be killed.
   await cancelChildren(fleet, queue.toKey(id));
+  // Its children that waited have ended, so it may have begun to wait for a worker.
+  if (await endWaiting(fleet, queue, id)) return;
+  // A worker ends a cancelled job when it takes it, so a delayed job is made due now.
+  if ((await job.getState()) === 'delayed') await makeDue(job);
 }
 
 /** Makes a delayed job due now, unless it became due by itself or was removed. */

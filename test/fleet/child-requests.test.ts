@@ -1,3 +1,4 @@
+import { UnrecoverableError, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
@@ -5,6 +6,7 @@ import { findUnservedChildren } from '../../src/fleet/doctor/waiting-parents.js'
 import { defineKind } from '../../src/processors/define-kind.js';
 import type { ChildWork, Work } from '../../src/processors/processor.js';
 import { addJob } from '../../src/producers/add-job.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { KIND_NAMES } from '../../src/queues/registry.js';
 
@@ -148,6 +150,57 @@ describe('a request for a child', () => {
     const { error } = await job.wait();
     expect([error?.code, error?.message]).toEqual(['usage', expect.stringContaining(message)]);
     expect(await fleet.client.scard(`${fleet.jobKey('parent', job.id)}:dependencies`)).toBe(0);
+  });
+});
+
+describe('a job that is cancelled while it waits for its children', () => {
+  it('ends at once with those that wait: in other queues, delayed, and children of children', async () => {
+    const { start, submit, fleet } = await startWith(({ jobs }) =>
+      jobs.children([
+        { queue: 'own', payload: {}, options: { name: 'own' } },
+        { queue: 'late', payload: {}, options: { name: 'late' } },
+      ]),
+    );
+    const worker = await start();
+    const job = await submit();
+    await expect.poll(() => job.state()).toBe('waiting-children');
+    await worker.stop(0);
+    const [own] = await fleet.queue('own').getWaiting();
+    const [late] = await fleet.queue('late').getWaiting();
+    const below = { id: late?.id ?? '', queue: `${fleet.prefix}:late` };
+    const grandchild = await fleet.queue('own').add('below', {}, { parent: below, delay: 600_000 });
+    await cancelJob(fleet, job.id);
+    expect(await Promise.all([own, late, grandchild].map((child) => child?.getState()))).toEqual(
+      Array(3).fill('failed'),
+    );
+    expect(await fleet.queue('parent').getJobState(job.id)).toBe('failed');
+    expect((await job.view()).state).toBe('cancelled');
+    expect((await fleet.queue('own').getFailed()).map(({ failedReason }) => failedReason)).toEqual(
+      Array(2).fill('[job-cancelled] the job was cancelled'),
+    );
+  });
+
+  it('waits for one that a worker has, or that has stalled, until its worker ends it', async () => {
+    const { start, submit, fleet } = await startWith(({ jobs }) =>
+      jobs.children(
+        ['running', 'stalled'].map((queue) => ({ queue, payload: {}, options: { name: queue } })),
+      ),
+    );
+    const worker = await start();
+    const job = await submit();
+    await expect.poll(() => job.state()).toBe('waiting-children');
+    await worker.stop(0);
+    const running = new Worker('running', null, { connection: fleet.client, prefix: fleet.prefix });
+    onTestFinished(() => running.close());
+    const active = await running.getNextJob('token');
+    const [stalled] = await fleet.queue('stalled').getWaiting();
+    await fleet.client.hset(fleet.jobKey('stalled', stalled?.id ?? ''), 'stc', 1);
+    await cancelJob(fleet, job.id);
+    expect([await active?.getState(), await stalled?.getState()]).toEqual(['active', 'waiting']);
+    expect(await fleet.queue('parent').getJobState(job.id)).toBe('waiting-children');
+    await active?.moveToFailed(new UnrecoverableError('x'), 'token');
+    await fleet.queue('stalled').remove(stalled?.id ?? '');
+    await expect.poll(() => fleet.queue('parent').getJobState(job.id)).not.toBe('waiting-children');
   });
 });
 

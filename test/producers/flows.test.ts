@@ -9,6 +9,7 @@ import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
 import { addGuardedEvaluation, guardedEvaluationNode } from '../../src/producers/flows/guarded-evaluation.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
+import { CANCELLED_FIELD } from '../../src/queues/job-flags.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -190,8 +191,8 @@ describe('addGuardedEvaluation', () => {
     await cancelJob(fleet, first.evaluation.id, 'evaluate');
     const cleared: string[] = [];
     const monitor = await fleet.client.monitor();
-    monitor.on('monitor', (_time: string, [command = '', key = '']: readonly string[]) => {
-      if (command.toLowerCase() === 'hdel') cleared.push(key);
+    monitor.on('monitor', (_time: string, [command = '', key = '', field]: readonly string[]) => {
+      if (command.toLowerCase() === 'hdel' && field === CANCELLED_FIELD) cleared.push(key);
     });
     const again = await submit();
     await expect.poll(() => cleared).toHaveLength(2);
