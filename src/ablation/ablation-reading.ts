@@ -49,8 +49,8 @@ export interface AblationReading {
   /** Metric that the ranking uses, as printed or as the script's code names it. */
   readonly metric?: string;
   readonly direction: Direction;
-  /** Where the direction was read: from the metric's name, the code, or nowhere. */
-  readonly directionFrom: 'name' | 'code' | 'none';
+  /** Where the direction was read: from the metric's name, the code, what the output says about it, or nowhere. */
+  readonly directionFrom: 'name' | 'code' | 'output' | 'none';
   /** Further metrics that were printed for the variants and not used. */
   readonly otherMetrics: readonly string[];
   readonly baseline?: { readonly label: string; readonly score: AblationScore };

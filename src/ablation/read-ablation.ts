@@ -11,6 +11,7 @@ import { readScript, type ScriptFacts } from './metric-in-code.js';
 import { directionOf, isTrainingMetric, metricIn } from './metric-names.js';
 import { decimalsOf } from './number-text.js';
 import { readEntries } from './read-entries.js';
+import type { ScoreEntry } from './score-entry.js';
 import {
   areRepeats,
   changeOf,
@@ -54,6 +55,17 @@ function metricsOf(variants: readonly VariantScores[]): Map<string, string> {
   );
   return new Map([...printed].filter(([key]) => often.has(key)).map(([key, { metric }]) => [key, metric]));
 }
+
+/** Titles of table columns with a score for several variants: each of them could rank, so none is left out in silence. */
+function scoreColumns(variants: readonly VariantScores[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const { entries } of variants)
+    for (const key of new Set(entries.filter(isInColumn).map(({ metric }) => metricKey(metric))))
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+  return new Set([...counts].filter(([, count]) => count >= 2).map(([key]) => key));
+}
+
+const isInColumn = ({ kind, layout }: ScoreEntry): boolean => kind === 'score' && layout.startsWith('table:');
 
 /** The baseline among the variants whose label says that they are one, or the one name that does not say what it is. */
 function chooseBaseline(
@@ -165,7 +177,24 @@ interface MetricReading {
   readonly directionFrom: AblationReading['directionFrom'];
 }
 
-function determineMetric(printed: string, values: readonly number[], script: ScriptFacts): MetricReading {
+/** "Lower is better" or an arrow beside a metric's name, if the output has one of the two only. */
+function printedDirection(rawOutput: string): Direction {
+  const text = rawOutput.slice(0, MAX_DIRECTION_TEXT);
+  const lower = /\b(?:lower|smaller|less) (?:is|=|means) better\b|(?<=\p{L}\s?\(?)↓/iu.test(text);
+  const higher = /\b(?:higher|larger|greater|bigger|more) (?:is|=|means) better\b|(?<=\p{L}\s?\(?)↑/iu.test(
+    text,
+  );
+  return lower === higher ? 'unknown' : lower ? 'lower' : 'higher';
+}
+
+const MAX_DIRECTION_TEXT = 200_000;
+
+function determineMetric(
+  printed: string,
+  values: readonly number[],
+  script: ScriptFacts,
+  said: Direction,
+): MetricReading {
   const negative = values.length > 0 && values.every((value) => value <= 0);
   const named = directionOf(printed);
   const metric = metricIn(printed) !== undefined ? printed : undefined;
@@ -187,7 +216,7 @@ function determineMetric(printed: string, values: readonly number[], script: Scr
       directionFrom: 'code',
     };
   }
-  return { metric, direction: 'unknown', directionFrom: 'none' };
+  return { metric, direction: said, directionFrom: said === 'unknown' ? 'none' : 'output' };
 }
 
 /** 0.1 + 0.2 style remainders are not a change. */
@@ -318,11 +347,13 @@ export async function readAblation(input: AblationInput): Promise<AblationReadin
     const value = variant === undefined ? undefined : scoreIn(study.outcomes.get(variant.id))?.value;
     return value === undefined ? [] : [value];
   });
-  const { metric, direction, directionFrom } = determineMetric(
-    metrics.get(study.metric) ?? '',
-    values,
-    script,
-  );
+  const columns = scoreColumns(all);
+  const printedMetric = metrics.get(study.metric) ?? '';
+  const {
+    metric = columns.has(study.metric) && study.metric !== '' ? printedMetric : undefined,
+    direction,
+    directionFrom,
+  } = determineMetric(printedMetric, values, script, printedDirection(input.rawOutput));
   const ranked = rankedVariants(study, direction, script);
   const failed = failedVariants(study);
   const unusable = reasonAgainst(
@@ -339,9 +370,8 @@ export async function readAblation(input: AblationInput): Promise<AblationReadin
   const others = [...metrics].filter(
     ([key, printed]) =>
       key !== study.metric &&
-      metricIn(key) !== undefined &&
-      metricIn(key) !== metricIn(metric ?? '') &&
-      printed !== '',
+      printed !== '' &&
+      (columns.has(key) || (metricIn(key) !== undefined && metricIn(key) !== metricIn(metric ?? ''))),
   );
   return {
     direction,

@@ -135,9 +135,7 @@ class EntryReader {
     const text = this.#lines[position]?.text ?? '';
     if (position < this.#noTableBefore || isBorder(text) || isConclusion(text) || isOrder(text))
       return undefined;
-    let before = position - 1;
-    while (before >= 0 && isBorder(this.#lines[before]?.text ?? '')) before -= 1;
-    const found = findTable(this.#lines, position, this.#lines[before]?.text);
+    const found = findTable(this.#lines, position, this.#titlesAbove(position));
     if (found === undefined) return undefined;
     let entries = tableEntries(found.table, this.#commaIsDecimal);
     // pandas prints the name of a Series below it.
@@ -153,6 +151,17 @@ class EntryReader {
     for (const entry of entries) if (!isOrder(entry.label)) this.entries.push(entry);
     this.#lastLabel = entries.at(-1)?.label ?? this.#lastLabel;
     return found.end;
+  }
+
+  /** The line of titles above a table; pandas prints that of the index in a line of its own below the others. */
+  #titlesAbove(position: number): string | undefined {
+    let before = position - 1;
+    while (before >= 0 && isBorder(this.#lines[before]?.text ?? '')) before -= 1;
+    const titles = this.#lines[before]?.text;
+    const others = this.#lines[before - 1]?.text ?? '';
+    const index = titles?.trimEnd() ?? '';
+    const isIndex = /^\w[\w ]*$/.test(index) && /^\s*$/.test(others.slice(0, index.length + 1));
+    return isIndex && others.trim() !== '' ? `${index}${others.slice(index.length)}` : titles;
   }
 
   #asChange(entry: ScoreEntry): ScoreEntry {

@@ -31,6 +31,13 @@ export function missingScore(text: string): string | undefined {
   return NO_SCORE.exec(text.trim().replace(/^["'`*[(<]+/, ''))?.[0];
 }
 
+const REFERENCE_CELL = /^[([]?(?:ref\.?|reference|base|baseline|[-–—]{1,3}|\*|\.{1,3}|n\/?a)[)\]]?$/iu;
+
+/** Whether a cell says that its row is what the others are compared with, or holds nothing: `ref`, `(base)`, `--`. */
+export function isReferenceCell(cell: string): boolean {
+  return REFERENCE_CELL.test(cell.trim());
+}
+
 const CLEAR_CHANGE =
   'delta|Δ|∆|δ|diff(?:erence)?|changes?|impacts?|inc|écart|différence|differenz|unterschied|änderung|diferencia|cambio|impacto|diferença|变化|差异|影响';
 /** Words that are also verbs of what was done: `Drop cabin` names a variant, `drop without cabin` a change. */

@@ -59,7 +59,11 @@ function introduction(reading: AblationReading): string {
     lower: 'lower is better',
     unknown: 'the output does not say whether higher or lower is better',
   };
-  const source = reading.directionFrom === 'code' ? ', as the metric in the script shows' : '';
+  const sources = { code: ', as the metric in the script shows', output: ', as the output says' };
+  const source =
+    reading.directionFrom === 'code' || reading.directionFrom === 'output'
+      ? sources[reading.directionFrom]
+      : '';
   const base =
     reading.baseline === undefined
       ? 'the output gives changes against the baseline only'

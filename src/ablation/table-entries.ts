@@ -31,7 +31,7 @@ const WITHOUT_COLUMN =
 const ON = /^(?:✓|✔|☑|✅|yes|y|true|on|1|x|●|enabled|\+)$/iu;
 const OFF = /^(?:✗|✘|☒|❌|×|no|n|false|off|0|-|–|—|○|disabled|)$/iu;
 
-const NOTHING = /^(?:|-|–|—|none|null|nothing|nan|n\/a|∅)$/i;
+const NOTHING = /^[([<]?(?:|-|–|—|none|null|nothing|nan|n\/a|∅|[-–—]{2,3})[)\]>]?$/i;
 
 const clean = (cell: string): string => cell.replace(/\*\*|`|__/g, '').trim();
 

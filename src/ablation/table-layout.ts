@@ -1,6 +1,7 @@
 import { numbersIn } from './number-text.js';
 import type { OutputLine } from './output-lines.js';
-import { missingScore } from './score-entry.js';
+import { isSentence, PaddedColumns } from './padded-table.js';
+import { isReferenceCell, missingScore } from './score-entry.js';
 import type { Table } from './table-entries.js';
 
 const BORDER = /^[\s|+\-=:*─━═│┃┌┐└┘├┤┬┴┼╒╕╘╛╞╡╤╧╪╔╗╚╝╠╣╦╩╬╭╮╰╯┏┓┗┛┣┫┳┻╋╇┡┩╈┠┨┯┷┿_.·]+$/u;
@@ -87,12 +88,13 @@ function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable
   const first = lines[start]?.text ?? '';
   for (const delimiter of ['\t', ';', ',']) {
     if (!first.includes(delimiter) || first.length > MAX_ROW_LENGTH) continue;
-    const width = delimitedCells(first.trim(), delimiter).length;
+    const width = delimitedCells(first.replace(/^ +| +$/g, ''), delimiter).length;
     const rows: string[][] = [];
     let position = start;
     for (; position < lines.length; position += 1) {
-      const text = lines[position]?.text.trim() ?? '';
-      if (text === '' || text.length > MAX_ROW_LENGTH) break;
+      // A tab or semicolon at the end stands before an empty cell.
+      const text = lines[position]?.text.replace(/^ +| +$/g, '') ?? '';
+      if (text.trim() === '' || text.length > MAX_ROW_LENGTH) break;
       const cells = delimitedCells(text, delimiter);
       if (cells.length !== width || cells.some((cell) => /[:=]\s*[-+]?[\d.]/.test(cell))) break;
       const isTitles = rows.length === 0 && !cells.some(isNumber);
@@ -126,7 +128,10 @@ function alignedRow(text: string): { label: string; numbers: string[] } | undefi
   const words = [...flat.matchAll(/\S+/g)];
   const numbers: string[] = [];
   let labelEnd = flat.length;
-  for (let word = words.pop(); word !== undefined && NUMBER_WORD.test(word[0]); word = words.pop()) {
+  // `baseline` is the name of a row unless another name comes before it.
+  const isCell = ({ 0: word, index }: RegExpExecArray): boolean =>
+    NUMBER_WORD.test(word) || (isReferenceCell(word) && /\p{L}/u.test(flat.slice(0, index)));
+  for (let word = words.pop(); word !== undefined && isCell(word); word = words.pop()) {
     numbers.unshift(word[0]);
     labelEnd = word.index;
   }
@@ -139,6 +144,31 @@ function alignedRow(text: string): { label: string; numbers: string[] } | undefi
   )
     return undefined;
   return { label, numbers };
+}
+
+/** Columns set by spaces under titles, with empty cells or words for the reference in some rows. */
+function paddedTable(
+  lines: readonly OutputLine[],
+  start: number,
+  previous: string | undefined,
+): FoundTable | undefined {
+  const columns = new PaddedColumns(previous);
+  const rows: string[][] = [];
+  const indexes: number[] = [];
+  let position = start;
+  let scored = 0;
+  for (; position < lines.length; position += 1) {
+    const line = lines[position];
+    if (line === undefined) break;
+    if (isBorder(line.text) && rows.length > 0) continue;
+    const row = columns.row(line.text, isNumber);
+    if (row === undefined) break;
+    if (row.some(isNumber)) scored += 1;
+    rows.push(row);
+    indexes.push(line.index);
+  }
+  if (!columns.hasGaps || rows.length < 2 || scored < 2) return undefined;
+  return { table: { header: columns.header, rows, lines: indexes, layout: 'aligned' }, end: position };
 }
 
 /** Columns set by spaces: pandas, tabulate without bars, padded f-strings. */
@@ -162,10 +192,7 @@ function alignedTable(
   if (rows.length < 2) return undefined;
   const indexes = rows.map((row) => row.index);
   const titles =
-    previous !== undefined &&
-    previous.trim() !== '' &&
-    !isBorder(previous) &&
-    !/\d\.\d|[:.]$/.test(previous.trim())
+    previous !== undefined && previous.trim() !== '' && !isBorder(previous) && !isSentence(previous)
       ? previous
       : undefined;
   if (titles !== undefined) {
@@ -230,5 +257,9 @@ export function findTable(
   const text = lines[start]?.text ?? '';
   if (text.trim() === '') return undefined;
   if (BARS.test(text)) return pipeTable(lines, start);
-  return delimitedTable(lines, start) ?? alignedTable(lines, start, previous);
+  return (
+    delimitedTable(lines, start) ??
+    paddedTable(lines, start, previous) ??
+    alignedTable(lines, start, previous)
+  );
 }

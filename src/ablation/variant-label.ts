@@ -50,7 +50,7 @@ export interface LabelReading {
 
 const ARTICLE =
   "(?:the |any |use of |using |der |die |das |den |dem |le |la |les |l'|el |los |las |il |gli |de |het )?";
-const GAP = '[\\s_:-]+';
+const GAP = '[\\s_:=-]+';
 
 const LIST_SIGN = /^\s*(?:[-*•·▪►▶>→✓✔✗✘❌✅⚠#=~]+|\d{1,2}[.)]|\([a-z0-9]\))\s+/iu;
 const PROGRESS_SIGN = /^[[(]?\d+\s*(?:\/|of)\s*\d+[\])]?\s*[:.-]?\s*/;
@@ -109,7 +109,8 @@ const CHANGED_WITH =
   /^(?:with|using|use of|mit|avec|con|com)\s+(?:(?:an?|the|fewer|less|more|reduced|smaller|larger|lower|higher|default|simpler?|different)\s+)*(\S.*)/iu;
 /** The value of a setting, and the sign before it. */
 const VALUE_AT_END = /(?:(?<!\s)\s*[=:]\s*|(?<!\s)\s+|(?<![-\d.,]))[-\d.,]+%?$/;
-const KEYED = /^(?:model|setup|run|method|case|system|version|mode|arch(?:itecture)?)\s*[:=]\s*(?=\S)/i;
+const KEYED =
+  /^(?:model|setup|run|method|case|system|version|mode|arch(?:itecture)?|variant|config(?:uration)?|scenario|setting|experiment|exp|ablation|name)\s*[:=]\s*(?=\S)/i;
 const ADDED = /^(?:\+\s*|(?:add|added|adding|plus)[\s_]+)(?:the )?(\S.*)/iu;
 const BASE_PLUS =
   /^(?:the )?(?:baseline|base|backbone|core)(?:[\s_]+model)?\s*(?:\+|plus|and|&|with)\s*(\S.*)/iu;

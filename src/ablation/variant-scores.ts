@@ -105,6 +105,7 @@ export function gatherVariants(
 function displayLabel(label: string): string {
   return label
     .replace(/\s+/g, ' ')
+    .replace(/ ?\.{3,}$/, '')
     .replace(/^[\s\-*•#>|"'`]+(?=[\p{L}\p{N}[(])|(?<![\s:=|"'`])[\s:=|"'`]+$/gu, '')
     .trim()
     .slice(0, 160);
