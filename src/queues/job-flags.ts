@@ -16,10 +16,12 @@ import { type Usage, UsageSchema } from './usage.js';
  * `fleet:usage` is what its failed attempts used;
  * `fleet:throttledSince` is the time at which rate limits began to throttle it (`src/calls/call-scripts.ts`).
  * `fleet:children` are the children that its processor has started (JSON): each name with the digest of its queue and payload.
+ * `fleet:childFailures` are those whose failure its processor was told (JSON): each name with the digest of the failure.
  */
 export const CANCELLED_FIELD = 'fleet:cancelled';
 const USAGE = 'fleet:usage';
 export const CHILDREN_FIELD = 'fleet:children';
+export const CHILD_FAILURES_FIELD = 'fleet:childFailures';
 const THROTTLED_SINCE = 'fleet:throttledSince';
 
 export interface JobFlags {
@@ -107,10 +109,11 @@ export async function clearThrottledSince(client: Redis, jobKey: string): Promis
   await client.hdel(jobKey, THROTTLED_SINCE);
 }
 
-/** KEYS: 1 job hash, 2 failures of its children. ARGV: 1 field. A job that somebody else has retried is left alone. */
+/** KEYS: 1 job hash, 2 failures of its children. ARGV: 1, 2 fields. A job that somebody else has retried is left alone. */
 const FORGET_CHILDREN = script(`
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 and redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then
   redis.call('DEL', KEYS[2])
+  redis.call('HDEL', KEYS[1], ARGV[2])
 end
 return 1`);
 
@@ -119,5 +122,10 @@ return 1`);
  * the results of those that completed.
  */
 export async function forgetChildren(client: Redis, jobKey: string): Promise<void> {
-  await runScript(client, FORGET_CHILDREN, [jobKey, `${jobKey}:failed`], [CHILDREN_FIELD]);
+  await runScript(
+    client,
+    FORGET_CHILDREN,
+    [jobKey, `${jobKey}:failed`],
+    [CHILDREN_FIELD, CHILD_FAILURES_FIELD],
+  );
 }

@@ -322,6 +322,44 @@ describe('a refinement loop', () => {
     expect([paidCalls(), scripts.length]).toEqual([4, 1]);
   });
 
+  it.each<[string, 'coder' | 'evaluate', boolean, object]>([
+    ['coder', 'coder', true, { score: 0.9, gain: true }],
+    ['evaluation', 'evaluate', true, { score: 0.9, gain: true }],
+    ['coder, which fails in another way', 'coder', false, { reason: 'there is no new block: and again' }],
+  ])('goes on with the outcome of a failed %s of an earlier round that a person retries', async (...row) => {
+    const [, queue, succeeds, expected] = row;
+    let isRetried = false;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const failFirst = (of: typeof queue) => {
+      if (of !== queue) return;
+      if (!isRetried) throw new Error('no idea');
+      if (!succeeds) throw new Error('and again');
+    };
+    coder = async (round) => {
+      if (round === 1) failFirst('coder');
+      else if (!isRetried) await released;
+      return blockOf(round);
+    };
+    evaluator = (script) => {
+      if (script.includes('Lasso')) failFirst('evaluate');
+      return script.includes('Lasso') ? 0.9 : 0.6;
+    };
+    const handle = await addRefinementLoop(fleet, { ...payload, rounds: 2 });
+    await expect.poll(() => requests.length).toBe(2);
+    isRetried = true;
+    const ofRun = ({ data }: Job) => data.tags.run === `digits-${tests}`;
+    const failed = (await fleet.queue(queue).getFailed()).find(ofRun);
+    await retryJob(fleet, failed?.id ?? '', queue);
+    release();
+    const { rounds } = await handle.result();
+    expect(rounds).toMatchObject([expected, { score: 0.6, gain: !succeeds }]);
+    // Round 2 was made again, because it was told of the first failure.
+    expect(requests.at(-1)).toMatchObject({ round: 2, tried: [succeeds ? { score: 0.9 } : expected] });
+  });
+
   it.each<[string, Partial<RefinementLoopPayload>, string]>([
     ['two queues of one name', { newBlock: { queue: 'evaluate' } }, 'newBlock.queue'],
     ['the queue of a kind', { newBlock: { queue: 'summarize' } }, 'newBlock.queue'],

@@ -26,6 +26,7 @@ import {
   type ChildState,
   MAX_WITH_FOLLOW_UPS,
   type RequestedChild,
+  recordTold,
   type StartedChild,
 } from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
@@ -76,6 +77,8 @@ export class ChildJobs implements ChildWork {
   /** Requests are handled one after the other, so children that are requested together are all added before the attempt ends. */
   #last: Promise<unknown> = Promise.resolve();
   #isWaiting = false;
+  /** Whether a person has retried a child whose failure an earlier attempt was told: others may follow from it now. */
+  #isChanged = false;
 
   constructor(
     private readonly client: Redis,
@@ -166,6 +169,7 @@ export class ChildJobs implements ChildWork {
    */
   async assertAllStarted(): Promise<void> {
     if (await this.isWaiting()) throw new WaitForChildren();
+    if (this.#isChanged) return;
     const unknown = this.parent.startedChildren.find(({ name }) => !this.#ids.has(name));
     if (unknown === undefined) return;
     const { id } = this.parent;
@@ -284,13 +288,24 @@ export class ChildJobs implements ChildWork {
     const stored = await this.client.hget(`${child.key}:processed`, checkKey);
     const check = readRecord(SolutionCheckResultSchema, stored ?? undefined)?.value;
     if (state?.state !== 'completed') {
-      return { ...(check && { check }), failure: await failureOf(this.client, child.key, reasonOf(state)) };
+      const failure = await failureOf(this.client, child.key, reasonOf(state));
+      await this.#tell(child, state, [failure, check]);
+      return { ...(check && { check }), failure };
     }
+    await this.#tell(child, state);
     if (check === undefined) {
       const message = `the check of evaluation ${child.id} is no longer stored, or breaks its contract`;
       throw new JobError('broken-record', message, { jobId: child.id });
     }
     return { check, returned: JSON.parse(state.result) };
+  }
+
+  /** Records the failure that the processor gets, or that it gets none. */
+  async #tell({ name }: PreparedChild, state: ChildState | undefined, failure?: unknown): Promise<void> {
+    const digest = failure === undefined ? '' : digestOf(failure);
+    if ((state?.told ?? '') === digest) return;
+    const isChange = await recordTold(this.client, this.parent, name, digest, this.#ids.keys());
+    if (isChange) this.#isChanged = true;
   }
 
   async #resultOf(
@@ -301,6 +316,7 @@ export class ChildJobs implements ChildWork {
     const { key, queue, id, options, checkKey } = child;
     if (checkKey !== undefined) return this.#outcomeOf(child, checkKey, state);
     if (state?.state === 'completed') {
+      await this.#tell(child, state);
       const value: unknown = JSON.parse(state.result);
       if (!fleet.kinds.has(queue)) return value;
       const result = await fleet.payloads.restore(value, this.parent.key);
@@ -314,9 +330,16 @@ export class ChildJobs implements ChildWork {
         },
       );
     }
-    if ('orElse' in options) return options.orElse;
+    if ('orElse' in options) {
+      await this.#tell(child, state, 'orElse');
+      return options.orElse;
+    }
     const reason = reasonOf(state);
-    if (options.onFailure !== undefined) return options.onFailure(await failureOf(this.client, key, reason));
+    if (options.onFailure !== undefined) {
+      const failure = await failureOf(this.client, key, reason);
+      await this.#tell(child, state, failure);
+      return options.onFailure(failure);
+    }
     const { code, message } = await failureForChild(this.client, key, reason);
     throw new JobError(code, message, { jobId: this.parent.id });
   }

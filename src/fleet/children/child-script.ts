@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { JobError } from '../../errors.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
 import { MAX_FOLLOW_UPS } from '../../queues/follow-ups/contract.js';
-import { CANCELLED_FIELD, CHILDREN_FIELD } from '../../queues/job-flags.js';
+import { CANCELLED_FIELD, CHILD_FAILURES_FIELD, CHILDREN_FIELD } from '../../queues/job-flags.js';
 import { readRecord } from '../../queues/read-record.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
 
@@ -36,17 +36,22 @@ export interface RequestedChild {
 }
 
 /** State of a child: `missing` if it has to be added again or run again, `new` if there is no such job. */
-export type ChildState =
+export type ChildState = {
+  /** Digest of the failure that an earlier attempt was told; empty if none was. */
+  readonly told: string;
+} & (
   | { readonly state: 'new' | 'missing' | 'pending' }
   | { readonly state: 'completed'; readonly result: string }
-  | { readonly state: 'failed'; readonly reason: string };
+  | { readonly state: 'failed'; readonly reason: string }
+);
 
 /**
  * Records the children that a job starts, before they are added, and reads their states. The job waits only for children
  * that have not ended: a child of an earlier job with the same key may have ended before it became a child of this one.
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 maximum number of children,
  * 4 contract version, then name, digest and key of each.
- * Returns 'lost', 'cancelled', 'broken', 'changed' or 'limit' and a name, or a state and a value for each child.
+ * Returns 'lost', 'cancelled', 'broken', 'changed' or 'limit' and a name, or for each child a state, a value, and the digest
+ * of the failure that an earlier attempt was told.
  */
 const BEGIN_CHILDREN = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return {'lost', ''} end
@@ -54,6 +59,8 @@ if redis.call('HEXISTS', KEYS[1], '${CANCELLED_FIELD}') == 1 then return {'cance
 local isRead, children = pcall(cjson.decode, redis.call('HGET', KEYS[1], ARGV[2]) or '{}')
 if not isRead or type(children) ~= 'table' then return {'broken', ''} end
 local count, isNew, reply = 0, false, {}
+local isKnown, told = pcall(cjson.decode, redis.call('HGET', KEYS[1], '${CHILD_FAILURES_FIELD}') or '{}')
+if not isKnown or type(told) ~= 'table' then told = {} end
 for _ in pairs(children) do count = count + 1 end
 for at = 5, #ARGV, 3 do
   local name, digest, key = ARGV[at], ARGV[at + 1], ARGV[at + 2]
@@ -72,7 +79,7 @@ for at = 5, #ARGV, 3 do
     count, isNew, children[name] = count + 1, true, ARGV[4] .. ':' .. digest
     if count > tonumber(ARGV[3]) then return {'limit', name} end
   end
-  reply[#reply + 1], reply[#reply + 2] = state, value
+  for _, field in ipairs({state, value, told[name] or ''}) do reply[#reply + 1] = field end
 end
 if isNew then redis.call('HSET', KEYS[1], ARGV[2], cjson.encode(children)) end
 return reply`);
@@ -123,13 +130,58 @@ export async function beginChildren(
       details,
     );
   }
-  return children.map((_, at) => childState(reply, at * 2));
+  return children.map((_, at) => childState(reply, at * 3));
 }
 
 function childState(reply: readonly ScriptReply[], at: number): ChildState {
   const state = replyText(reply[at]);
   const value = replyText(reply[at + 1]) ?? '';
-  if (state === 'completed') return { state, result: value };
-  if (state === 'failed') return { state, reason: value };
-  return { state: state === 'pending' || state === 'new' ? state : 'missing' };
+  const told = replyText(reply[at + 2]) ?? '';
+  if (state === 'completed') return { state, result: value, told };
+  if (state === 'failed') return { state, reason: value, told };
+  return { state: state === 'pending' || state === 'new' ? state : 'missing', told };
+}
+
+/**
+ * Records the failure that the processor is told. If an earlier attempt was told another one, a person has retried the child,
+ * and the children that followed from it may change: they are forgotten.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the child, 3 digest of the failure or '', then the names
+ * of the children that this attempt has requested. Returns 1 if children were forgotten, 0 if not, -1 if the lock is lost.
+ */
+const TELL = script(`
+if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return -1 end
+local function read(field)
+  local isRead, value = pcall(cjson.decode, redis.call('HGET', KEYS[1], field) or '{}')
+  return isRead and type(value) == 'table' and value or {}
+end
+local told = read('${CHILD_FAILURES_FIELD}')
+local isChange = told[ARGV[2]] ~= nil and told[ARGV[2]] ~= ARGV[3]
+told[ARGV[2]] = ARGV[3] ~= '' and ARGV[3] or nil
+if isChange then
+  local children, left = read('${CHILDREN_FIELD}'), {}
+  for at = 4, #ARGV do left[ARGV[at]] = children[ARGV[at]] end
+  for name in pairs(told) do if not left[name] then told[name] = nil end end
+  redis.call('HSET', KEYS[1], '${CHILDREN_FIELD}', cjson.encode(left))
+end
+redis.call('HSET', KEYS[1], '${CHILD_FAILURES_FIELD}', cjson.encode(told))
+return isChange and 1 or 0`);
+
+/**
+ * Records what the processor is told about a child.
+ * @param failure Digest of its failure; empty if it has completed.
+ * @param requested Names of the children that this attempt has requested.
+ * @returns whether other children were forgotten.
+ * @throws JobError `lock-lost`.
+ */
+export async function recordTold(
+  client: Redis,
+  job: { readonly key: string; readonly token: string; readonly id: string },
+  name: string,
+  failure: string,
+  requested: Iterable<string>,
+): Promise<boolean> {
+  const keys = [job.key, `${job.key}:lock`];
+  const reply = await runScript(client, TELL, keys, [job.token, name, failure, ...requested]);
+  if (reply === -1) throw new JobError('lock-lost', 'another worker owns the job', { jobId: job.id });
+  return reply === 1;
 }
