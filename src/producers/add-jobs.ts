@@ -153,6 +153,22 @@ class Batch {
     return fresh;
   }
 
+  /** Another submission may have been first with a key: BullMQ then has that job, which must have the same payload. */
+  async #verifyKeyed(ready: readonly Ready[]): Promise<void> {
+    const fleet = this.#fleet;
+    const keyed = ready.filter(({ job }) => job.options.key !== undefined);
+    await mapInChunks(keyed, async ({ job, stored }) => {
+      // Nearly all are the jobs that were just added: one short read shows it.
+      const data = await fleet.client.hget(fleet.jobKey(job.queue, job.id), 'data');
+      if (data === JSON.stringify(stored)) return;
+      try {
+        await existingJob(fleet, job);
+      } catch (thrown) {
+        this.#outcomes[job.index] = { error: rejectionOf(thrown) };
+      }
+    });
+  }
+
   async #add(ready: readonly Ready[]): Promise<void> {
     const fleet = this.#fleet;
     const kinds = new Set(ready.map(({ job }) => job.kind));
@@ -169,6 +185,7 @@ class Batch {
     );
     for (const { job } of ready)
       this.#outcomes[job.index] = { handle: new JobHandle(fleet, job.kind, job.id, 'created') };
+    await this.#verifyKeyed(ready);
   }
 }
 

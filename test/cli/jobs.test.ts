@@ -75,6 +75,14 @@ describe('fleet submit, get, wait, list, cancel, retry', () => {
     const broken = { ...again, from: { ...again.from, verify: 'result.solutionDigest' } };
     writeFileSync(file, JSON.stringify([broken]));
     const failing = await json([...submit], PAYLOAD);
+    const keyed = (key: string) => json([...submit.slice(0, -1), '--key', key], PAYLOAD);
+    expect((await keyed('chain')).value.outcome).toBe('created');
+    expect((await keyed('chain')).value.outcome).toBe('existing');
+    writeFileSync(file, JSON.stringify([again]));
+    const conflict = await run([...submit, '--key', 'chain'], PAYLOAD);
+    expect(conflict).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(conflict.stderr).toContain('(key-conflict)');
+    writeFileSync(file, JSON.stringify([broken]));
     expect(failing).toMatchObject({
       exitCode: 2,
       value: { followUps: [{ error: { code: 'invalid-payload' } }] },

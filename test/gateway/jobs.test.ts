@@ -163,6 +163,8 @@ describe('DELETE /v1/jobs/{id}', () => {
   });
 });
 
+const SAME_SCRIPT = { solution: 'result.solution' };
+
 describe('POST /v1/jobs:batch', () => {
   it('submits each job by itself: one that is refused keeps no other back', async () => {
     const { status, json } = await gateway.send('POST', '/v1/jobs:batch', {
@@ -188,6 +190,43 @@ describe('POST /v1/jobs:batch', () => {
       jobs: [{ kind: 'solution-check', ...CHECK, key: 'one' }],
     });
     expect(again.json.jobs).toMatchObject([{ id: json.jobs[0].id, outcome: 'existing' }]);
+  });
+
+  it('with follow-ups: each is checked by itself, and other follow-ups are another payload of the key', async () => {
+    const job = (then: readonly object[], key?: string) => ({
+      kind: 'solution-check',
+      payload: { ...CHECK.payload, then },
+      ...(key === undefined ? {} : { key }),
+    });
+    const followUp = { kind: 'solution-check', from: SAME_SCRIPT };
+    const named = { ...followUp, name: 'other' };
+    const post = async (...jobs: object[]) =>
+      (await gateway.send('POST', '/v1/jobs:batch', { jobs })).json.jobs;
+    const jobs = [
+      job([followUp], 'a'),
+      job([named], 'a'),
+      job([{ ...followUp, kind: 'nothing' }], 'b'),
+      job([{ ...followUp, payload: { model: 'claude-dear' } }]),
+      { ...job([]), then: [followUp] },
+      job([followUp], 'c'),
+    ];
+    const refused = [
+      { error: { code: 'key-conflict' } },
+      { error: { code: 'invalid-payload', field: 'payload.then[0].kind' } },
+      { error: { code: 'model-not-allowed', field: 'payload.then[0].payload.model' } },
+      { error: { code: 'invalid-payload', field: 'then' } },
+    ];
+    const first = await post(...jobs);
+    expect(first).toMatchObject([{ outcome: 'created' }, ...refused, { outcome: 'created' }]);
+    // Sent again, as after a lost answer; and with other follow-ups for a key that is stored.
+    const again = await post(...jobs, job([named], 'c'), job([named], 'b'));
+    expect(again).toMatchObject([
+      { outcome: 'existing', id: first[0].id },
+      ...refused,
+      { outcome: 'existing', id: first[5].id },
+      { error: { code: 'key-conflict' } },
+      { outcome: 'created' },
+    ]);
   });
 
   it('takes thousands in one request, all of which are there', async () => {
@@ -234,8 +273,6 @@ describe('/v1/dead-letters', () => {
     expect((await gateway.send('GET', `/v1/jobs/${second}`)).status).toBe(404);
   });
 });
-
-const SAME_SCRIPT = { solution: 'result.solution' };
 
 describe('what HTTP narrows', () => {
   it('takes only models that are listed', async () => {

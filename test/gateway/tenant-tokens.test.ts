@@ -1,5 +1,8 @@
 import type { JobsOptions } from 'bullmq';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { FleetWorker } from '../../src/fleet/worker.js';
 import { SubmitterQuota } from '../../src/gateway/admission/submitter-quota.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
@@ -187,4 +190,28 @@ describe('the memory for jobs', () => {
       await Promise.all([filling.close(), full.close()]);
     },
   );
+
+  it('has the follow-ups of its jobs too, which no other tenant sees', async () => {
+    const worker = await FleetWorker.start({
+      redisUrl: redis.url,
+      prefix: PREFIX,
+      runner: createOfflineRunner(),
+      logger: pino({ level: 'silent' }),
+      concurrency: 50,
+      lockMs: 30_000,
+    });
+    try {
+      const then = [{ kind: 'solution-check', from: { solution: 'result.solution' } }];
+      const payload = { solution: { content: 'z = 1\n' }, then };
+      const path = '/v1/jobs/solution-check?wait';
+      const { json } = await gateway.send('POST', path, { payload, priority: 7 }, bearer(acme));
+      const [{ id }] = json.followUps;
+      expect(await stored(id)).toMatchObject({ tenant: 'acme', submitter: 'tenant acme', priority: 7 });
+      const statusFor = async (token: string) =>
+        (await gateway.send('GET', `/v1/jobs/${id}`, undefined, bearer(token))).status;
+      expect([await statusFor(acme), await statusFor(other)]).toEqual([200, 404]);
+    } finally {
+      await worker.stop(5_000);
+    }
+  });
 });

@@ -133,6 +133,37 @@ describe('keys', () => {
   });
 });
 
+describe('two submissions at once with one key and different follow-ups', () => {
+  const again = { kind: 'solution-check', from: { solution: 'result.solution' } };
+  const payloads = ['a', 'b'].map((name) => ({ ...payload(), then: [{ ...again, name }] }));
+  const keys = Array.from({ length: 20 }, (_, at) => `k${at}`);
+
+  it.each<[string, (fleet: FleetClient, own: (typeof payloads)[number], key: string) => Promise<unknown>]>([
+    ['one by one', (fleet, own, key) => addSolutionCheck(fleet, own, { key })],
+    [
+      'in batches',
+      async (fleet, own, key) => {
+        const [outcome] = await addJobs(fleet, [{ kind: 'solution-check', payload: own, options: { key } }]);
+        if (outcome !== undefined && 'error' in outcome) throw outcome.error;
+      },
+    ],
+  ])('%s: one of them is rejected', async (_how, submit) => {
+    const { fleet } = await startFleet();
+    const other = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix });
+    const clients = [fleet, other];
+    const pairs = await Promise.all(
+      keys.map((key) =>
+        Promise.allSettled(payloads.map((own, at) => submit(clients[at] ?? fleet, own, key))),
+      ),
+    );
+    await other.close();
+    for (const pair of pairs) {
+      const rejected = pair.filter(({ status }) => status === 'rejected');
+      expect(rejected).toMatchObject([{ reason: { code: 'key-conflict' } }]);
+    }
+  });
+});
+
 describe('an option that does not exist is refused, and named', () => {
   const evaluation = { queue: 'evaluate', name: 'score' };
   const check = payload();
