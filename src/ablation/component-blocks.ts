@@ -117,6 +117,8 @@ function fitOf(statement: SolutionStatement, { name: wanted, words, family, kind
 /** Less than this is not a sign that a statement makes the component. */
 const MIN_FIT = 3;
 const MAX_BLOCK_STATEMENTS = 6;
+/** Below this, a statement shares only some of the component's words, as `OneHotEncoder` does with "target encoding". */
+export const MIN_MADE_FIT = 4.5;
 /** At least this much where a statement has the component's very name. */
 const NAMED_FIT = 8;
 

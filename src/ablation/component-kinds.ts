@@ -34,7 +34,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
       /\b(?:class|sample|instance) ?_?weight\w*|\bimbalance\w*|\b(?:over|under|re)-?sampl\w*|\bSMOTE\b|\bscale_pos_weight\b/i,
     code: /^(?:class_weights?|sample_weights?|scale_pos_weight|is_unbalance|auto_class_weights|SMOTE\w*|ADASYN|Random(?:Over|Under)Sampler|compute_(?:class|sample)_weight|WeightedRandomSampler|resample|pos_weight)$|class_?weights?/i,
     advice: [
-      'Derive the weights from the class counts of the training part and compare the plain inverse frequency with its square root.',
+      'Derive the weights from the class counts of the training part and compare the plain inverse frequency with its square root by cross-validation within it.',
       'Keep the validation rows unweighted and untouched by resampling.',
       CONSTRAINTS,
     ],
@@ -44,7 +44,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     words: /\blabel[ _-]?smooth\w*/i,
     code: /^(?:label_?smooth\w*)$|smooth/i,
     advice: [
-      'Compare a smaller and a larger smoothing value against the present one in one short run each.',
+      'Compare a smaller and a larger smoothing value with the present one on rows held out of the training part.',
       'Keep the loss of the validation part free of smoothing, so that scores stay comparable.',
     ],
   },
@@ -54,7 +54,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
       /\b(?:ensembl\w*|blend\w*|stack(?:ing|ed)|voting|weighted average|model averaging|meta[- ]?(?:learner|model)|bagging)\b/i,
     code: /^(?:Voting\w+|Stacking\w+|Bagging\w+|average|weights?|w\d|(?!class|sample)\w+_weights?|final_(?:pred|preds|predictions))$|ensemble|blend|stack(?:ed|ing)?|meta_?(?:model|learner)/i,
     advice: [
-      'Collect out-of-fold predictions of every member and choose the weights on them with a small non-negative least-squares fit or a coarse grid.',
+      'Collect out-of-fold predictions of every member for the training part and choose the weights on them with a small non-negative least-squares fit or a coarse grid.',
       'Add a member only if its errors differ from those of the others, and compare with a simple mean of ranks.',
       CONSTRAINTS,
     ],
@@ -99,7 +99,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     code: /^(?:clip|quantile|winsorize|IsolationForest|LocalOutlierFactor|zscore|iqr|\w*_iqr)$|outlier|clip(?:ped|ping)?/i,
     advice: [
       'Take the limits from quantiles of the training part, by column, and clip instead of dropping rows.',
-      'Compare with a log transform of the same columns, which tames extremes without a limit.',
+      'Compare with a log transform of the same columns, which tames extremes without a limit, by cross-validation within the training part.',
       CONSTRAINTS,
     ],
   },
@@ -110,7 +110,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     code: /^(?:PCA|KernelPCA|IncrementalPCA|TruncatedSVD|NMF|UMAP|FastICA|LinearDiscriminantAnalysis)$|pca|svd/i,
     advice: [
       'Set the number of components by a fraction of explained variance instead of a fixed count.',
-      'Append the components to the original columns instead of replacing these, and keep whichever scores better.',
+      'Append the components to the original columns instead of replacing these, and keep the form that cross-validation within the training part favors.',
       CONSTRAINTS,
     ],
   },
@@ -120,7 +120,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
       /\bfeature[- ]selection\b|\bselect(?:ion|ed|ing)? (?:of )?features?\b|\bSelectKBest\b|\bRFE\b|\bvariance threshold\b|\bdrop(?:ping|ped)? (?:correlated|low)\w*/i,
     code: /^(?:SelectKBest|SelectPercentile|SelectFromModel|RFE|RFECV|VarianceThreshold|SequentialFeatureSelector|mutual_info_\w+)$|selector|selected_features|select_features/i,
     advice: [
-      'Rank columns by permutation importance on a held-out part and drop only those at or below zero.',
+      'Rank columns by permutation importance on rows held out of the training part and drop only those at or below zero.',
       'Do the selection inside each fold.',
       CONSTRAINTS,
     ],
@@ -154,7 +154,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Train the new head alone for a first short phase and then the whole network with a smaller learning rate for the lower layers.',
       'Match the normalization and input size to those the weights were trained with.',
-      'Stop early on the validation score, so that the running time stays bounded.',
+      'Stop early on rows held out of the training part, so that the running time stays bounded.',
     ],
   },
   {
@@ -163,8 +163,8 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
       /\bdropout\b|\bweight[ _]decay\b|\bregulari[sz]\w*|\bearly[ _-]stopping\b|\bbatch ?norm\w*|\bl[12] penalt\w*/i,
     code: /^(?:Dropout\w*|dropout\w*|weight_decay|early_stopping\w*|EarlyStopping|reg_alpha|reg_lambda|l2_leaf_reg|BatchNorm\w*|BatchNormalization|LayerNorm\w*|kernel_regularizer)$/i,
     advice: [
-      'Compare one weaker and one stronger setting with the present one and keep the best on validation.',
-      'Judge it by the gap between training and validation score, and change nothing else meanwhile.',
+      'Compare one weaker and one stronger setting with the present one by cross-validation within the training part.',
+      'Look at the gap between the scores of fitted and of held-out rows of the training part, and change nothing else meanwhile.',
       CONSTRAINTS,
     ],
   },
@@ -195,7 +195,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     code: /^(?:Adam\w*|SGD|RMSprop|OneCycleLR|CosineAnnealing\w*|ReduceLROnPlateau|learning_rate|lr)$|[Ss]cheduler|optimizer|warmup|ema/i,
     advice: [
       'Use a short warm-up followed by a cosine decay over the epochs that are trained anyway.',
-      'Try one rate three times smaller and one three times larger than today.',
+      'Try one rate three times smaller and one three times larger than today, and choose on rows held out of the training part.',
       'Keep the number of epochs.',
     ],
   },
@@ -205,7 +205,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
       /\b(?:interaction|polynomial|ratio|lag(?:ged)?|rolling|date|time|calendar|aggregat\w+|derived|engineered|group|cross(?:ed)?|geo\w*|spatial|statistic\w*) ?(?:terms?|features?|columns?|variables?|stat\w*)\b|\bfeature[- _]?(?:engineering|creation|extraction|generation)\b|\b\w+ features?\b|\bPolynomialFeatures\b/i,
     code: /^(?:PolynomialFeatures|SplineTransformer|rolling|shift|groupby|agg|transform|diff|cumsum|pct_change|to_datetime|dt|cut|qcut|assign)$|_(?:mean|sum|std|count|per)(?:_\w|$)|features?|feature_engineering|interaction|ratio|lag_?/i,
     advice: [
-      'Add a few ratios, differences and group statistics of the columns that are strongest now, and keep each only if the validation score rises.',
+      'Add a few ratios, differences and group statistics of the columns that are strongest now, and keep each only if cross-validation within the training part improves.',
       'Build statistics over groups from training rows alone and join them to the validation rows.',
       CONSTRAINTS,
     ],
@@ -227,8 +227,8 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
       /\bLightGBM\b|\bLGBM\w*|\bXGB\w*|\bCatBoost\w*|\brandom ?forest\w*|\bextra ?trees\w*|\bgradient boost\w*|\b(?:Hist)?GradientBoosting\w*|\blogistic ?regression\b|\blinear (?:model|regression)\b|\bridge\b|\blasso\b|\belastic ?net\b|\bSV[MRC]\b|\bKNN\b|\bk-?nearest\b|\bnaive ?bayes\b|\bMLP\w*|\bneural net\w*|\btransformer\b|\bLSTM\b|\bGRU\b|\bCNN\b|\bTabNet\b|\b(?:base )?(?:model|estimator|regressor|classifier|learner)s?\b|\bn_estimators\b|\bmax_depth\b|\bnum_leaves\b|\bhyper-?param\w*|\btree depth\b/i,
     code: /^(?:LGBM\w+|XGB\w+|CatBoost\w*|RandomForest\w+|ExtraTrees\w+|(?:Hist)?GradientBoosting\w+|AdaBoost\w+|DecisionTree\w+|Logistic\w+|LinearRegression|Ridge\w*|Lasso\w*|ElasticNet\w*|SGD\w+|(?:Linear|Nu)?SV[CR]|KNeighbors\w+|\w+NB|MLP\w+|TabNet\w+|Sequential|Linear|Dense|LSTM|GRU|Conv\w+|n_estimators|max_depth|num_leaves|train)$|model|clf|regressor|classifier|lgbm|xgb|rf/i,
     advice: [
-      'Lower the learning rate with more trees and early stopping on a validation part, or for other models adjust the one setting that limits capacity.',
-      'Compare two or three settings of depth and regularization by hand instead of searching a large space.',
+      'Lower the learning rate with more trees and early stopping on rows held out of the training part, or for other models adjust the one setting that limits capacity.',
+      'Compare two or three settings of depth and regularization by cross-validation within the training part instead of searching a large space.',
       'Keep the seed and the split, so that the scores stay comparable.',
     ],
   },

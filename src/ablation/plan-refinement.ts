@@ -1,4 +1,4 @@
-import { blocksFor, type ComponentBlock } from './component-blocks.js';
+import { blocksFor, type ComponentBlock, MIN_MADE_FIT } from './component-blocks.js';
 import { type ComponentKind, kindById } from './component-kinds.js';
 import { solutionStatements } from './solution-statements.js';
 import { componentsIn, type NamedComponent } from './summary-components.js';
@@ -34,7 +34,7 @@ const FALLBACK_KINDS = [
 ];
 const GENERAL_ADVICE = [
   'Rewrite this step in one clearly better way that keeps the names it defines, so that the rest of the script still runs.',
-  'Change one thing at a time and keep whichever form scores better on the validation part.',
+  'Change one thing at a time, and choose between the forms by cross-validation within the training part.',
   'Fit every learned step on the training part only and keep the running time close to that of today.',
 ];
 
@@ -49,29 +49,62 @@ function spoken(name: string): string {
     .slice(0, 60);
 }
 
-function reasonFor(component: NamedComponent | undefined, kind: ComponentKind | undefined): string[] {
+/** Why a block is planned. */
+interface Occasion {
+  /** The component that the summary names; undefined for a part that pays most often. */
+  readonly component?: NamedComponent;
+  readonly kind: ComponentKind | undefined;
+  /** Whether the block makes the component, and is not only the one nearest to it. */
+  readonly isMade: boolean;
+  /** Components that the summary names and no statement makes. */
+  readonly missing: readonly string[];
+}
+
+const MAX_MISSING = 3;
+
+function reasonFor({ component, kind, isMade, missing }: Occasion): string[] {
   if (component === undefined) {
-    return [
-      `The ablation summary singles out no further component, so this plan turns to the ${kind?.id ?? 'step'} in this block.`,
-    ];
+    const turn = `so this plan turns to the ${kind?.id ?? 'step'} in this block`;
+    return missing.length === 0
+      ? [`The ablation summary singles out no further component, ${turn}.`]
+      : [`No statement of the script makes ${listed(missing)}, which the ablation summary names, ${turn}.`];
   }
-  const name = spoken(component.name === '' ? `the ${component.kind?.id ?? 'component'}` : component.name);
+  const name = nameOf(component);
   const rankReason = {
     most: 'has the most impact in the ablation study, so it is refined first',
     between: 'changes the score in the ablation study',
     least: 'has the least impact in the ablation study, so this block comes last',
   };
-  const reason = [`This block makes ${name}, which ${rankReason[component.rank]}.`];
+  if (!isMade)
+    return [
+      `No statement of the script clearly makes ${name}, which the ablation summary names; this block is the nearest to it.`,
+    ];
+  const reason =
+    missing.length === 0
+      ? []
+      : [`No statement of the script makes ${listed(missing)}, which the ablation summary names.`];
+  reason.push(`This block makes ${name}, which ${rankReason[component.rank]}.`);
   if (component.harmful)
     reason.push(
-      'Since the score improved without it, first try a simpler form of it, and leave it out if that scores better.',
+      'Since the score improved without it, first try a simpler form of it, and leave it out if cross-validation within the training part says so too.',
     );
   return reason;
 }
 
-function planText(component: NamedComponent | undefined, kind: ComponentKind | undefined): string {
-  const reason = reasonFor(component, kind);
-  return [...reason, ...(kind?.advice ?? GENERAL_ADVICE)].slice(0, 5).join(' ');
+function nameOf({ name, kind }: NamedComponent): string {
+  return spoken(name === '' ? `the ${kind?.id ?? 'component'}` : name);
+}
+
+function listed(names: readonly string[]): string {
+  const some = names.slice(0, MAX_MISSING);
+  const last = names.length > MAX_MISSING ? 'others' : some.pop();
+  return some.length === 0 ? `${last}` : `${some.join(', ')} and ${last}`;
+}
+
+function planText(occasion: Occasion): string {
+  // The advice is for the component; a block that does not make it is rewritten by general rules.
+  const advice = (occasion.isMade ? occasion.kind?.advice : undefined) ?? GENERAL_ADVICE;
+  return [...reasonFor(occasion), ...advice].slice(0, 5).join(' ');
 }
 
 /**
@@ -84,9 +117,12 @@ export async function planRefinement(input: RefinementInput): Promise<PlannedBlo
   if (statements.length === 0) return [];
   const previous = new Set(input.previousBlocks.map(withoutSpace));
   const plans: (PlannedBlock & ComponentBlock)[] = [];
+  const missing: string[] = [];
   const propose = (component: NamedComponent | undefined, kind: ComponentKind | undefined): void => {
     let added = 0;
-    for (const block of blocksFor(statements, component?.name ?? '', kind, component?.except)) {
+    const blocks = blocksFor(statements, component?.name ?? '', kind, component?.except);
+    if (blocks.length === 0 && component !== undefined) missing.push(nameOf(component));
+    for (const block of blocks) {
       if (added === BLOCKS_A_COMPONENT || plans.length === MAX_PLANS) return;
       const code = input.solution.slice(block.start, block.end);
       if (
@@ -94,7 +130,11 @@ export async function planRefinement(input: RefinementInput): Promise<PlannedBlo
         plans.some((plan) => plan.start < block.end && block.start < plan.end)
       )
         continue;
-      plans.push({ ...block, code_block: code, plan: planText(component, kind) });
+      const isMade = component === undefined || block.fit >= MIN_MADE_FIT;
+      // The first plan tells it, and those that turn to another part.
+      const told = plans.length === 0 || component === undefined ? [...missing] : [];
+      const occasion = { ...(component === undefined ? {} : { component }), kind, isMade, missing: told };
+      plans.push({ ...block, code_block: code, plan: planText(occasion) });
       added += 1;
     }
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { COMPONENT_KINDS } from '../../src/ablation/component-kinds.js';
 import { planRefinement, summarizeAblation } from '../../src/ablation/index.js';
 
 const FLAT = `import pandas as pd
@@ -170,6 +171,43 @@ describe('planning a refinement', () => {
     const [byScores] = await plan(FLAT, scores);
     expect(byScores?.code_block).toContain('OneHotEncoder');
     expect(byScores?.plan).toMatch(/improved without it/);
+  });
+
+  it.each([
+    ['the attention block', 'The most impactful component is the attention block.', 'attention block'],
+    ['SMOTE', 'The most impactful component is SMOTE.', 'SMOTE'],
+    ['target encoding', 'Target encoding contributes the most.', 'Target encoding'],
+    ['two', 'The attention block matters most, SMOTE the least.', 'attention block'],
+  ])('says that a component does not stand in the script: %s', async (_what, summary, name) => {
+    const plans = await plan(FLAT, summary);
+    expect(plans[0]?.plan).toMatch(new RegExp(`^No statement of the script (?:clearly )?makes .*${name}`));
+    for (const one of plans) {
+      expect(one.plan).not.toMatch(/^This block makes/);
+      expect(sentences(one.plan)).toBeGreaterThanOrEqual(3);
+    }
+  });
+
+  it('says so too where another component does stand there', async () => {
+    const [one] = await plan(FLAT, 'Focal loss matters most.\nStandardScaler has the least impact.');
+    expect(one?.plan).toMatch(
+      /^No statement of the script makes Focal loss, .*This block makes StandardScaler/,
+    );
+  });
+
+  it('never advises to choose on the rows that are scored', async () => {
+    const made = await plan(FLAT, 'Removing the StandardScaler improved the accuracy the most.');
+    const advice = [...COMPONENT_KINDS.flatMap((kind) => kind.advice), ...made.map((one) => one.plan)];
+    for (const text of advice.flatMap((one) => one.split(/(?<=[.!?])\s+/))) {
+      expect(text).not.toMatch(
+        /validation (?:score|part|rows)\b.*\b(?:ris|better|best)|\bon (?:a |the )?validation\b|scores? better/i,
+      );
+      if (
+        /\b(?:compare (?!the plain)|choose (?!the filling)|keep (?:each|whichever|the form)|stop early|early stopping)/i.test(
+          text,
+        )
+      )
+        expect(text).toMatch(/training part|mean of ranks/);
+    }
   });
 
   it('proposes neither imports nor prints', async () => {
