@@ -3,6 +3,7 @@
 // import single sources, which are compiled one by one.
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
@@ -29,7 +30,6 @@ const SOURCE_ENTRIES = [
   'src/cli/contamination-thread.ts',
   'src/cli/isolated-process.ts',
   'src/cli/run-program.ts',
-  'src/fleet/analysis-task.ts',
   'src/fleet/contamination-thread.ts',
   'src/fleet/embedded-redis-supervisor.ts',
   'src/fleet/small-contamination-thread.ts',
@@ -54,6 +54,11 @@ const TEST_ENTRIES = [
 /** These find files of their own beside their modules, or are imported by name although they are CommonJS. */
 const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'undici', 'web-tree-sitter'];
 
+/** The thread that nearly every worker starts. */
+const CACHED_THREAD = 'src/fleet/analysis-task.ts';
+/** Loads its bundle, from the folder of the bundles. */
+const LOADER = 'scripts/testing/load-cached.mjs';
+
 /** Packages in CommonJS that are bundled into a module still call these. */
 const BANNER = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
@@ -75,7 +80,7 @@ function sources() {
 
 function digest() {
   const hash = createHash('sha256');
-  for (const file of [...sources(), 'package-lock.json', 'scripts/testing/compile.mjs']) {
+  for (const file of [...sources(), 'package-lock.json', 'scripts/testing/compile.mjs', LOADER]) {
     hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   }
   return hash.digest('hex').slice(0, 16);
@@ -154,6 +159,17 @@ export async function compileTestPrograms() {
     }),
     build({
       ...common,
+      entryPoints: [CACHED_THREAD],
+      outdir: fresh,
+      bundle: true,
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      external: EXTERNAL,
+      plugins: [locationPlugin(target), ENGLISH_ONLY],
+      minifyWhitespace: true,
+    }),
+    build({
+      ...common,
       entryPoints: sources().filter((file) => file.startsWith(`src${sep}`)),
       outdir: join(fresh, MODULES),
       plugins: [locationPlugin(target)],
@@ -162,8 +178,18 @@ export async function compileTestPrograms() {
     }),
   ]);
   writeFileSync(join(fresh, 'package.json'), '{"type":"module"}');
+  writeCachedThread(fresh, target);
   publish(fresh, target);
   return target;
+}
+
+/** The module that is started as the thread. */
+function writeCachedThread(fresh, target) {
+  copyFileSync(join(root, LOADER), join(fresh, basename(LOADER)));
+  const loader = JSON.stringify(pathToFileURL(join(target, basename(LOADER))).href);
+  const bundle = JSON.stringify(join(target, CACHED_THREAD.replace(/\.ts$/, '.cjs')));
+  const text = `import { loadCached } from ${loader};\nexport default loadCached(${bundle});\n`;
+  writeFileSync(join(fresh, CACHED_THREAD.replace(/\.ts$/, '.js')), text);
 }
 
 const exists = (path) => statSync(path, { throwIfNoEntry: false }) !== undefined;
