@@ -190,6 +190,21 @@ describe('a job with follow-ups', () => {
     expect(await handle.wait()).toMatchObject({ state: 'completed', result: { status: 'corrected' } });
   });
 
+  it('is left as it is by force while a follow-up runs again, and replaced after that', async () => {
+    onOther = () => errorReply(400, 'invalid_request_error');
+    await start();
+    const submit = () => addSolutionCheck(fleet, { ...LEAKY, then: [again] }, { key: 'forced', force: true });
+    const id = (await (await submit()).wait()).followUps?.[0]?.id ?? '';
+    onOther = () => ({ kind: 'hang' });
+    await retryJob(fleet, id);
+    await api.arrived(4);
+    expect((await submit()).outcome).toBe('existing');
+    await cancelJob(fleet, id);
+    await expect.poll(() => fleet.queue('solution-check').getJobState(id)).toBe('failed');
+    onOther = () => leaks();
+    expect((await submit()).outcome).toBe('replaced');
+  });
+
   it('is another job than one of its key with other follow-ups', async () => {
     const handle = await addSolutionCheck(fleet, { ...LEAKY, then: [contamination] }, { key: 'k' });
     expect((await addSolutionCheck(fleet, { ...LEAKY, then: [contamination] }, { key: 'k' })).id).toBe(
