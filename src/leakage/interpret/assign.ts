@@ -159,9 +159,38 @@ export function setColumn(
   interp.store.write(table.cell, { ...state, columns, dropped });
 }
 
+/** `frame['age'][mask] = v`, `frame.age.iloc[i] = v`: the column of a frame in which some rows are set. */
+function chainedColumn(interp: Interpreter, target: Subscript): { owner: Table; name: string } | undefined {
+  const { object } = target;
+  const isLocator = object.type === 'attribute' && /^(loc|iloc|ix|at|iat|values)$/.test(object.name);
+  const column = isLocator ? object.object : object;
+  if (column.type !== 'attribute' && column.type !== 'subscript') return undefined;
+  if (column.object.type !== 'name') return undefined;
+  const owner = interp.evaluate(column.object);
+  if (owner.type !== 'table' || owner.cell.value.shape !== 'frame') return undefined;
+  const named = column.type === 'subscript' ? interp.evaluate(column.indices[0] ?? column) : undefined;
+  const name =
+    column.type === 'attribute' ? column.name : named?.type === 'constant' ? named.value : undefined;
+  const isRows = column.type === 'attribute' && /^(loc|iloc|ix|at|iat|values)$/.test(column.name);
+  return typeof name === 'string' && !isRows ? { owner, name } : undefined;
+}
+
+/** Which rows get a value was decided by what the mask was computed from. */
+function decidedBy(mask: Value | undefined): readonly FitEvent[] {
+  return mask?.type === 'table' && mask.cell.value.mask !== undefined
+    ? factsOf(mask).fits.filter(({ kind }) => kind !== 'selection')
+    : [];
+}
+
 function assignSubscript(interp: Interpreter, target: Subscript, value: Value): void {
+  const chained = chainedColumn(interp, target);
+  if (chained !== undefined) {
+    const [mask] = target.indices.map((index) => interp.evaluate(index));
+    setColumn(interp, chained.owner, chained.name, value, true, decidedBy(mask));
+    return;
+  }
   const locator =
-    target.object.type === 'attribute' && /^(loc|iloc|at|iat)$/.test(target.object.name)
+    target.object.type === 'attribute' && /^(loc|iloc|ix|at|iat)$/.test(target.object.name)
       ? target.object
       : undefined;
   const object = interp.evaluate(locator === undefined ? target.object : locator.object);
@@ -187,12 +216,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   }
   const indices = target.indices.map((index) => interp.evaluate(index));
   if (object.type === 'table') {
-    // Which rows get the value was decided by what the mask was computed from.
-    const [mask] = indices;
-    const decided =
-      mask?.type === 'table' && mask.cell.value.mask !== undefined
-        ? factsOf(mask).fits.filter(({ kind }) => kind !== 'selection')
-        : [];
+    const decided = decidedBy(indices[0]);
     const names = columnNames(interp, isLocator && target.indices.length < 2 ? undefined : last);
     const isFrame = object.cell.value.shape === 'frame';
     if (names !== undefined && isFrame) {

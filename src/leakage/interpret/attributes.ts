@@ -90,10 +90,15 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
   }
 }
 
+/** Attributes of grouped rows that are not columns. */
+const GROUP_ATTRIBUTES = /^(groups|indices|ngroups|plot|str|dt|cat|rolling|expanding|resample)$/;
+
 /** `frame.price` that is not called is a column, unless it is a locator or an accessor. */
 export function columnOrAttribute(interp: Interpreter, object: Value, expression: Attribute): Value {
+  if (object.type === 'view' && object.form === 'groups' && !GROUP_ATTRIBUTES.test(expression.name))
+    return { ...object, table: newTable(columnOf(object.table.cell.value, expression.name)) };
   const value = attributeOf(interp, object, expression.name, expression);
-  const isLocator = /^(loc|iloc|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
+  const isLocator = /^(loc|iloc|ix|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
   if (value.type !== 'method' || object.type !== 'table' || isLocator) return value;
   const state = object.cell.value;
   return state.shape === 'frame' ? newTable(columnOf(state, expression.name)) : value;

@@ -9,7 +9,7 @@ import {
   type Suite,
 } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, wholeFacts } from '../values/facts.js';
-import { type Partition, type Region, sourceRegion } from '../values/region.js';
+import { type CutAt, type Partition, type Region, sourceRegion } from '../values/region.js';
 import { Scope, Store } from '../values/store.js';
 import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
@@ -246,7 +246,7 @@ export class Interpreter {
   }
 
   /** The one partition made at this location (`key` distinguishes several at one location, or one at several). */
-  partition(key: string, form: Partition['form'], node: Expr, pieces?: string): Partition {
+  partition(key: string, form: Partition['form'], node: Expr, pieces?: string, at?: CutAt): Partition {
     let partition = this.#partitions.get(key);
     if (partition === undefined) {
       partition = {
@@ -255,6 +255,7 @@ export class Interpreter {
         node,
         statement: this.statement,
         ...(pieces === undefined ? {} : { pieces }),
+        ...(at === undefined ? {} : { at }),
       };
       this.#partitions.set(key, partition);
     }

@@ -32,6 +32,7 @@ import {
   sideBySide,
   sourceTable,
 } from './table-calls.js';
+import { tableMethod } from './table-methods.js';
 import { unknownCall } from './unknown-calls.js';
 
 /** Calls a library function or constructs a library object. */
@@ -42,6 +43,10 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     const stored = file === undefined ? undefined : interp.stored.read(file);
     if (stored !== undefined) return withChoices(stored, interp.savedChoices);
     interp.skip(call, 'what was stored, and from which rows it was made');
+  }
+  const [number] = args.positional;
+  if (/^(math|numpy)\.(ceil|floor|trunc|round|rint)$/.test(path) && number?.type === 'opaque') {
+    if (number.cut !== undefined || number.countOf !== undefined) return number;
   }
   const family = estimatorFamily(path);
   if (family !== undefined) return constructed(interp, path, family, args, call);
@@ -61,7 +66,7 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     case 'concatenate':
       return concatenate(interp, args, call);
     case 'side-by-side':
-      return sideBySide(interp, args);
+      return path.startsWith('pandas.merge') ? mergedBy(interp, args, call) : sideBySide(interp, args);
     case 'container':
       return container(interp, path, args, call);
     case 'statistic':
@@ -119,6 +124,15 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     default:
       return otherCall(interp, path, args, call);
   }
+}
+
+/** `pd.merge(left, right)`: as the method of the left table, whose rows stay. */
+function mergedBy(interp: Interpreter, args: Arguments, call: Call): Value {
+  const left = argument(args, 0, 'left');
+  const right = argument(args, 1, 'right');
+  if (left?.type !== 'table' || right === undefined) return sideBySide(interp, args);
+  const keywords = new Map([...args.keywords].filter(([name]) => name !== 'left').concat([['right', right]]));
+  return tableMethod(interp, left, 'merge', { ...args, positional: [], keywords }, call);
 }
 
 /** A library object; some learn from the rows that they are constructed with. */

@@ -21,6 +21,7 @@ import { bothMasks, boundedText, pendingTogether } from './bounds.js';
 import { choiceEvents } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { predictionOf, trainingOf } from './learning.js';
+import { arithmeticOnPositions } from './positions.js';
 
 export interface OperatorNodes {
   readonly node: Expr;
@@ -113,6 +114,7 @@ export function binaryValue(
       facts: scored,
       ...(source === undefined ? {} : { source }),
       ...(isElement(left) || isElement(right) ? { element: true } : {}),
+      ...arithmeticOnPositions(operator, left, right),
       ...(left.type === 'opaque' && left.named !== undefined ? { named: left.named } : {}),
       ...(pending.length === 0 ? {} : { pending }),
     };
@@ -239,7 +241,10 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
   const subject =
     leftState?.shape === 'column' && leftState.from.length === 1
       ? (leftState.from[0] ?? '')
-      : interp.text(leftNode).replaceAll(/\s+/g, '');
+      : interp
+          .text(leftNode)
+          .replaceAll(/\s+/g, '')
+          .replace(/^\w+\.index$/, 'index');
   const bound =
     right.type === 'constant' ? right.value : { text: interp.text(rightNode).replaceAll(/\s+/g, '') };
   const side = comparisonSide(operator, bound);
@@ -268,7 +273,10 @@ export function unaryValue(interp: Interpreter, operator: string, value: Value, 
   }
   const state = stateOf(value);
   if (value.type === 'constant') return typeof value.value === 'number' && operator === '+' ? value : UNKNOWN;
-  if (state === undefined) return value;
+  if (state === undefined) {
+    const isNumber = value.type === 'opaque' && (value.countOf !== undefined || value.cut !== undefined);
+    return isNumber && operator === '-' ? opaque(value.facts) : value;
+  }
   if (state.mask === undefined || (operator !== '~' && operator !== '-')) return value;
   const [only] = state.mask;
   const mask: Step[] =

@@ -258,6 +258,10 @@ export function opaqueMethod(
   if (CHOOSING.has(name) && receiver.facts.scores.length > 0 && receiver.facts.predictions.length === 0) {
     return choose(interp, receiver, call) ?? receiver;
   }
+  if (receiver.aggregate !== undefined && /^(reset_index|to_frame)$/.test(name)) {
+    const facts = { ...receiver.facts, rows: [receiver.aggregate] };
+    return newTable({ ...emptyTable(facts, 'frame'), partial: false });
+  }
   if (receiver.pending !== undefined) return expressionMethod(interp, receiver, name, args, call);
   if (receiver.source !== undefined && (STATISTIC_METHODS.has(name) || FRAME_METHODS.has(name))) {
     const shape = receiver.element === true ? 'row' : FRAME_METHODS.has(name) ? 'frame' : 'array';

@@ -5,12 +5,12 @@ import { newTable } from '../values/join.js';
 import { factsOf, type Step, type TableState, tableFacts, type Value } from '../values/value.js';
 import { type Arguments, argument, flag } from './arguments.js';
 import { withoutColumns } from './assign.js';
+import { partsBefore, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
 import { otherSide, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
 import { namesOf, pickRows } from './rows-and-columns.js';
-import { sliceSteps } from './subscripts.js';
 export function sampled(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const fraction = argument(args, 1, 'frac', 'fraction');
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
@@ -40,10 +40,22 @@ export function cut(
   call: Call,
 ): Value {
   const [count] = args.positional;
-  if (count?.type === 'opaque' && count.countOf !== undefined && state.rows.length > 1) {
-    const wanted = count.countOf;
-    const parts = name === 'tail' ? state.rows.slice(-wanted.length) : state.rows.slice(0, wanted.length);
-    if (parts.every((region, at) => region === wanted[at])) return newTable({ ...state, rows: parts });
+  const [bound] = args.expressions;
+  if (bound !== undefined && state.rows.length > 1) {
+    const rows = name === 'tail' ? [...state.rows].reverse() : state.rows;
+    const inside = partsBefore(interp, rows, bound);
+    if (inside !== undefined && inside > 0)
+      return newTable({
+        ...state,
+        rows: name === 'tail' ? state.rows.slice(-inside) : state.rows.slice(0, inside),
+      });
+  }
+  const share = count?.type === 'opaque' ? count.cut : undefined;
+  if (share !== undefined) {
+    const at = name === 'tail' ? { share: 1 - share.share, offset: -share.offset } : share;
+    const key = `cut:${Number(at.share.toFixed(9))}*+${at.offset}`;
+    const partition = interp.partition(key, 'selection', call, undefined, at);
+    return newTable(pickRows(interp, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
   }
   const [expression] = call.args;
   const text = expression === undefined ? '5' : interp.text(expression.value).replaceAll(/[\s()]+/g, '');

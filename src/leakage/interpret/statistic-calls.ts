@@ -1,6 +1,7 @@
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
+import { overlapOf } from '../values/region.js';
 import { factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { type Arguments, argument, argumentsOf, flag } from './arguments.js';
 import { choose } from './builtins.js';
@@ -139,16 +140,28 @@ export function optimized(interp: Interpreter, args: Arguments, call: Call): Val
 }
 
 /** Labels of groups, one for each: they are labels of the rows that were grouped. */
-function groupedLabels(facts: Facts): Facts {
-  if (facts.rows.length > 0 || facts.predictions.length > 0) return facts;
+function groupedLabels(interp: Interpreter, value: Value): Facts {
+  const facts = interp.dataOf(value);
+  const [region] = facts.rows;
+  if (facts.predictions.length > 0) return facts;
+  if (region?.grouped !== undefined) return { ...facts, rows: region.grouped };
+  if (facts.rows.length > 0) return facts;
   const grouped = facts.fits.filter(({ kind }) => kind === 'group-statistics').at(-1);
   return grouped === undefined ? facts : { ...facts, rows: grouped.rows, certain: grouped.certain };
+}
+
+/** The facts of one side of a metric; labels of groups where the other side are predictions for the rows themselves. */
+function labelsFor(interp: Interpreter, value: Value, other: Value): Facts {
+  const facts = interp.dataOf(value);
+  const predicted = interp.dataOf(other).predictions;
+  const fit = predicted.some(({ rows }) => overlapOf(rows, facts.rows) !== 'no');
+  return fit ? facts : groupedLabels(interp, value);
 }
 
 export function metric(interp: Interpreter, args: Arguments, call: Call): Value {
   const [a, b] = args.positional.length >= 2 ? args.positional : args.all;
   if (a === undefined || b === undefined) return unknownCall(interp, args, call);
-  const [left, right] = [groupedLabels(interp.dataOf(a)), groupedLabels(interp.dataOf(b))];
+  const [left, right] = [labelsFor(interp, a, b), labelsFor(interp, b, a)];
   const scores = meetLabels(interp, left, right, call, true);
   const facts = joinFacts(left, right);
   return opaque({ ...facts, rows: [], predictions: [], scores: union(facts.scores, scores), certain: true });

@@ -1,24 +1,14 @@
 import type { Expr, Slice, Subscript } from '../syntax/ast.js';
-import { comparisonSide } from '../values/comparison.js';
 import { joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, list, newSequence, newTable } from '../values/join.js';
-import type { Region } from '../values/region.js';
-import {
-  factsOf,
-  opaque,
-  type Step,
-  type Table,
-  type TableState,
-  UNKNOWN,
-  type Value,
-} from '../values/value.js';
+import { factsOf, opaque, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { isFullSlice } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { withChoices } from './choices.js';
+import { sliceRows, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
-import { slidingWindow } from './row-events.js';
 import { pickPositions } from './row-labels.js';
 import { columnNames, columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { takeOneFold } from './splitters.js';
@@ -62,7 +52,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
       return UNKNOWN;
     }
     case 'method':
-      if (object.receiver.type === 'table' && /^(loc|iloc|at|iat)$/.test(object.name)) {
+      if (object.receiver.type === 'table' && /^(loc|iloc|ix|at|iat)$/.test(object.name)) {
         return tableIndex(interp, object.receiver, expression, object.name);
       }
       return opaque(factsOf(object));
@@ -161,76 +151,6 @@ export function concatenated(
   return newTable({ ...emptyTable(facts, shape), certain });
 }
 
-/** Steps of a slice over rows: before a cut, after a cut, or between two. */
-export function sliceSteps(interp: Interpreter, slice: Slice, inclusive = false): Step[] {
-  if (slice.step !== undefined) return slice.lower === undefined ? [] : [textStep(interp, slice)];
-  const steps: Step[] = [];
-  const cut = (bound: Expr, side: string): void => {
-    const value = interp.evaluate(bound);
-    if (value.type === 'constant' && (value.value === 0 || value.value === null)) return;
-    const text =
-      value.type === 'constant' ? String(value.value) : interp.text(bound).replaceAll(/[\s()]+/g, '');
-    // `loc[:n - 1]` ends with row n - 1, and `loc[n:]` begins with the next.
-    const key = inclusive && side === 'before' ? text.replace(/-1$/, '') : text;
-    steps.push({ partition: interp.partition(`cut:${key}`, 'selection', slice), side });
-  };
-  if (slice.lower !== undefined) cut(slice.lower, 'after');
-  if (slice.upper !== undefined) cut(slice.upper, 'before');
-  return steps;
-}
-
-/** `frame.loc[:'2023-06']`: a comparison of the index, where the bounds are labels. */
-function labelSteps(interp: Interpreter, slice: Slice): Step[] | undefined {
-  const steps: Step[] = [];
-  for (const [bound, operator] of [
-    [slice.lower, '>='],
-    [slice.upper, '<='],
-  ] as const) {
-    if (bound === undefined) continue;
-    const value = interp.evaluate(bound);
-    if (value.type !== 'constant' || typeof value.value !== 'string') return undefined;
-    const side = comparisonSide(operator, value.value);
-    if (side === undefined) return undefined;
-    steps.push({ partition: interp.partition('compare:index', 'selection', slice), side });
-  }
-  return steps.length === 0 ? undefined : steps;
-}
-
-/** Rows of a concatenation up to, or from, the number of rows of its first parts. */
-function sliceOfParts(interp: Interpreter, state: TableState, slice: Slice): readonly Region[] | undefined {
-  const count = (bound: Expr | undefined): number | undefined => {
-    if (bound === undefined) return undefined;
-    const value = interp.evaluate(bound);
-    const regions = value.type === 'opaque' ? value.countOf : undefined;
-    if (regions === undefined || regions.length >= state.rows.length) return undefined;
-    return regions.every((region, at) => state.rows[at] === region) ? regions.length : undefined;
-  };
-  const [low, high] = [count(slice.lower), count(slice.upper)];
-  if (low === undefined && high === undefined) return undefined;
-  if ((slice.lower !== undefined && low === undefined) || (slice.upper !== undefined && high === undefined)) {
-    return undefined;
-  }
-  return state.rows.slice(low ?? 0, high ?? state.rows.length);
-}
-
-/** `[::-1]` */
-function isReversal(interp: Interpreter, { step }: Slice): boolean {
-  return step !== undefined && interp.text(step) === '-1';
-}
-
-function sliceRows(interp: Interpreter, state: TableState, slice: Slice, inclusive = false): TableState {
-  const labels = labelSteps(interp, slice);
-  if (labels !== undefined) return pickRows(interp, state, labels);
-  const parts = state.rows.length > 1 ? sliceOfParts(interp, state, slice) : undefined;
-  if (parts !== undefined) return { ...state, rows: parts };
-  const steps = sliceSteps(interp, slice, inclusive);
-  if (steps.length === 0)
-    return isReversal(interp, slice) ? { ...state, reversed: state.reversed !== true } : state;
-  const windows = slidingWindow(interp, state, slice);
-  // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
-  return { ...pickRows(interp, windows, steps), certain: state.certain && state.rows.length <= 1 };
-}
-
 function tableIndex(interp: Interpreter, table: Table, expression: Subscript, locator: string): Value {
   const state = table.cell.value;
   const [first, second] = expression.indices;
@@ -241,7 +161,7 @@ function tableIndex(interp: Interpreter, table: Table, expression: Subscript, lo
   }
   const rows =
     first.type === 'slice'
-      ? sliceRows(interp, state, first, locator === 'loc')
+      ? sliceRows(interp, state, first, locator === 'loc' || locator === 'ix')
       : rowIndex(interp, state, first);
   if (second === undefined) return newTable(rows);
   if (second.type === 'slice') {
@@ -291,7 +211,10 @@ function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableSta
       return pickRows(interp, state, mask ?? [textStep(interp, index)]);
     }
     case 'constant':
-      if (typeof value.value === 'string' && state.shape === 'frame') return columnOf(state, value.value);
+      if (typeof value.value === 'string' && state.shape === 'frame') {
+        const part = state.rows[state.keys?.indexOf(value.value) ?? -1];
+        return part === undefined ? columnOf(state, value.value) : { ...state, rows: [part] };
+      }
       return state;
     case 'sequence': {
       if (namesOf(value) !== undefined && state.shape === 'frame') return state;

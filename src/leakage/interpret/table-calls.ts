@@ -1,7 +1,7 @@
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union, wholeFacts } from '../values/facts.js';
 import { addColumns, emptyTable, list, newTable } from '../values/join.js';
-import { overlapOf, type Region, relationOf, sameRows } from '../values/region.js';
+import { dividedAlike, overlapOf, type Region, relationOf, sameRows } from '../values/region.js';
 import {
   type Column,
   factsOf,
@@ -164,7 +164,10 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
   if (isLiteral && all.some(({ single }) => single === true))
     return newTable({ ...result.cell.value, shape: 'row', single: true });
   interp.recordJoin(result.cell.value.rows);
-  const state = withSharedColumns(result.cell.value, values);
+  const keys = namesOf(args.keywords.get('keys'));
+  const areKeys = keys !== undefined && keys.length === result.cell.value.rows.length;
+  const joined = areKeys ? { ...result.cell.value, keys } : result.cell.value;
+  const state = withSharedColumns(joined, values);
   // Different columns of the same rows, one under the other: texts for one vocabulary.
   const columns = values.map((value) =>
     value.type === 'table' && value.cell.value.shape === 'column' ? value.cell.value.from.join() : '',
@@ -225,6 +228,15 @@ function allOf<T>(parts: readonly (readonly T[])[]): readonly T[] {
   return parts.reduce((all, part) => union(all, part), []);
 }
 
+/** Whether rows are the same, or those of two files that are read side by side, row by row. */
+function areBeside(a: readonly Region[], b: readonly Region[]): boolean {
+  if (sameRows(a, b)) return true;
+  if (!dividedAlike(a, b, true)) return false;
+  const [left, right] = [a[0], b[0]];
+  if (left?.parent === undefined && right !== undefined && left !== undefined) right.beside ??= left;
+  return true;
+}
+
 /** Columns beside columns: rows stay what they are. */
 export function sideBySide(interp: Interpreter, args: Arguments): Value {
   const [first] = args.positional;
@@ -235,7 +247,7 @@ export function sideBySide(interp: Interpreter, args: Arguments): Value {
   for (const value of values) {
     const next = interp.dataOf(value);
     if (next.rows.length > 0) {
-      if (rows !== undefined && !sameRows(rows.rows, next.rows) && value.type !== 'opaque') certain = false;
+      if (rows !== undefined && !areBeside(rows.rows, next.rows) && value.type !== 'opaque') certain = false;
       rows ??= next;
     }
     facts = joinFacts(facts, next);

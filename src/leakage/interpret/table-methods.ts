@@ -9,7 +9,7 @@ import {
 import type { Call } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
-import { emptyTable, newMapping, newTable } from '../values/join.js';
+import { emptyTable, list, newMapping, newTable } from '../values/join.js';
 import {
   type FunctionOf,
   factsOf,
@@ -109,6 +109,15 @@ const groups: Handler = ({ interp, table, state, args, call }) => {
   return { type: 'view', form: 'groups', table, future: false, node: call };
 };
 
+/** One row for each value of the index, computed over the rows that have it. */
+const pivoted: Handler = (method) => {
+  const { interp, state, call } = method;
+  const { fits } = factsOf(statistic(method));
+  const region = interp.source(`groups:${interp.siteKey(call)}`, interp.label(call));
+  region.grouped = state.rows;
+  return newTable({ ...emptyTable({ ...NO_FACTS, fits, rows: [region] }, 'frame'), partial: false });
+};
+
 const unique: Handler = (method) => {
   method.interp.counted.forget(method.state.rows);
   return combined(method);
@@ -162,6 +171,15 @@ const updated: Handler = ({ interp, table, state, args }) => {
   return UNKNOWN;
 };
 
+/** The columns of two tables made alike: the rows of each stay what they are. */
+const aligned: Handler = ({ state, args }) => {
+  const [other] = args.positional;
+  return list(
+    [newTable(state), other?.type === 'table' ? newTable(other.cell.value) : (other ?? UNKNOWN)],
+    true,
+  );
+};
+
 const item: Handler = ({ table }) => {
   const facts = factsOf(table);
   return facts.scores.length > 0 || facts.predictions.length > 0 ? table : opaque({ ...facts, rows: [] });
@@ -199,7 +217,8 @@ const lossGradient: Handler = ({ interp, table, call }) => {
 const HANDLERS: ReadonlyMap<string, Handler> = new Map(
   (
     [
-      ['groupby group_by', groups],
+      ['groupby group_by resample', groups],
+      ['pivot_table', pivoted],
       ['sample', ({ interp, state, args, call }) => sampled(interp, state, args, call)],
       ['head tail limit', ({ interp, state, name, args, call }) => cut(interp, state, name, args, call)],
       ['drop_duplicates', unique],
@@ -222,6 +241,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['apply transform map pipe applymap map_elements', mapped],
       ['iterrows itertuples', rowByRow],
       ['update', updated],
+      ['align', aligned],
       ['item', item],
       ['squeeze', ({ table }) => table],
       ['to_dict', ({ table }) => newMapping({ entries: new Map(), rest: opaque(factsOf(table)) })],
@@ -236,7 +256,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       [[...WINDOW_METHODS].join(' '), windowed],
       [[...HARMLESS_METHODS].filter((name) => !MASK_METHODS.has(name)).join(' '), harmless],
       ['any all', anyOrAll],
-      [[...STATISTIC_METHODS.keys()].join(' '), statistic],
+      [[...STATISTIC_METHODS.keys()].filter((name) => name !== 'pivot_table').join(' '), statistic],
       ['backward', lossGradient],
     ] satisfies [string, Handler][]
   ).flatMap(([names, handler]) => names.split(' ').map((name): [string, Handler] => [name, handler])),

@@ -1,6 +1,6 @@
 import { STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
-import { NO_FACTS, union } from '../values/facts.js';
+import { type Facts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, opaque, type TableState, type Value, type View } from '../values/value.js';
 import { type Arguments, argumentsOf } from './arguments.js';
@@ -42,7 +42,7 @@ export function viewMethod(
     const subject = `\`${interp.label(call)}\``;
     const rowsText = interp.label(view.node);
     const event = interp.fit('group-statistics', subject, state, rowsText, call, undefined, state.from);
-    return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+    return aggregated(interp, view, union(facts.fits, [event]), call);
   };
   if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {
     const [first] = args.positional;
@@ -58,6 +58,18 @@ export function viewMethod(
   if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();
   if (name === 'get_group') return newTable(state);
   return statistics();
+}
+
+/** One row for each group: a frame of them, or a column that may be made one. */
+function aggregated(interp: Interpreter, view: View, fits: Facts['fits'], call: Call): Value {
+  const { rows, shape } = view.table.cell.value;
+  const region = interp.source(`groups:${interp.siteKey(call)}`, interp.label(call));
+  region.grouped = rows;
+  const indexed =
+    view.node.type === 'call' ? view.node.args.find(({ name }) => name === 'as_index') : undefined;
+  const isFrame = shape === 'frame' || indexed?.value.type === 'constant';
+  if (!isFrame) return { type: 'opaque', facts: { ...NO_FACTS, fits }, aggregate: region };
+  return newTable({ ...emptyTable({ ...NO_FACTS, fits, rows: [region] }, 'frame'), partial: false });
 }
 
 /** Rows put together by group, column by column; `agg(p=('proba', 'mean'))` names the columns again. */

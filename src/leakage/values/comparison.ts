@@ -51,15 +51,13 @@ export function sidesDisjoint(a: string, b: string): boolean {
   if (a === `!${b}` || b === `!${a}`) return true;
   const [left, right] = [parse(a), parse(b)];
   if (left === undefined || right === undefined) return !a.startsWith('!') && !b.startsWith('!');
-  if (left.kind !== right.kind || left.kind === 't') {
-    return (
-      left.operator === '=' &&
-      right.operator === '=' &&
-      !left.negated &&
-      !right.negated &&
-      left.kind !== 't' &&
-      right.kind !== 't'
-    );
+  if (left.kind === 't' || right.kind === 't') {
+    // Of texts nobody knows the order, but each is what it is: `< last` and `== last`.
+    const isOneBound = left.kind === right.kind && left.bound === right.bound;
+    return isOneBound && (below(left, right) || below(right, left));
+  }
+  if (left.kind !== right.kind) {
+    return left.operator === '=' && right.operator === '=' && !left.negated && !right.negated;
   }
   if (left.operator === '=' && right.operator === '=') {
     return !left.negated && !right.negated && left.bound !== right.bound;

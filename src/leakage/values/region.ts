@@ -2,6 +2,12 @@ import type { Expr, Stmt } from '../syntax/ast.js';
 import { sidesDisjoint } from './comparison.js';
 import { countWork } from './work.js';
 
+/** A position among rows: a share of their number, and some rows more or fewer. */
+export interface CutAt {
+  readonly share: number;
+  readonly offset: number;
+}
+
 /** One way of dividing the rows of a table: two different sides of one partition share no row. */
 export interface Partition {
   readonly key: string;
@@ -9,6 +15,8 @@ export interface Partition {
   form: 'holdout' | 'folds' | 'selection';
   readonly node: Expr;
   readonly statement: Stmt;
+  /** Of a cut: where it is, if that is known. */
+  readonly at?: CutAt;
   /** Rows are dealt out at random, not in their order. */
   random?: boolean;
   /** No division: each row was split into several, as by `explode`. */
@@ -36,6 +44,10 @@ export interface Region {
   readonly madeBy: Stmt | undefined;
   /** For a source: the loop in which it is read, once in each round. */
   loop?: Stmt;
+  /** For the rows of groups, one for each: the rows that were grouped. */
+  grouped?: readonly Region[];
+  /** For a source: another one whose rows are beside its own, row by row. */
+  beside?: Region;
   /** The first variable that held exactly these rows. */
   name?: string;
 }
@@ -78,7 +90,8 @@ export function partOf(
   return part;
 }
 
-export type Relation = 'same' | 'contains' | 'inside' | 'disjoint' | 'unknown';
+/** `crossing`: two random divisions of the same rows, so that each part has rows of each. */
+export type Relation = 'same' | 'contains' | 'inside' | 'disjoint' | 'crossing' | 'unknown';
 
 /** How the rows of `a` lie to the rows of `b`. */
 export function relationOf(a: Region, b: Region): Relation {
@@ -94,12 +107,72 @@ export function relationOf(a: Region, b: Region): Relation {
     upA = upA.parent;
     upB = upB.parent;
   }
-  if (upA.parent !== upB.parent || upA.parent === undefined) return 'disjoint';
+  if (upA.parent !== upB.parent || upA.parent === undefined) {
+    const areBeside = upA.beside === upB || upB.beside === upA;
+    return areBeside && a.parent === undefined
+      ? 'contains'
+      : areBeside && b.parent === undefined
+        ? 'inside'
+        : 'disjoint';
+  }
   // Children of one region: the partition decides; two different partitions may cut across each other.
   if (conditionsExclude(a, b, upA.parent)) return 'disjoint';
-  return upA.partition?.key === upB.partition?.key && sidesDisjoint(upA.side, upB.side)
-    ? 'disjoint'
-    : 'unknown';
+  if (upA.partition?.key === upB.partition?.key)
+    return sidesDisjoint(upA.side, upB.side) ? 'disjoint' : 'unknown';
+  if (cutsExclude(a, b, upA.parent)) return 'disjoint';
+  const areRandom = [upA, upB].every(
+    ({ partition }) => partition?.form === 'holdout' && partition.random === true,
+  );
+  return areRandom ? 'crossing' : 'unknown';
+}
+
+export function isCut({ key }: Partition): boolean {
+  return key.startsWith('cut:');
+}
+
+/** The cuts through the rows of `above` that lead to a part. After a cut, positions count from there. */
+function cutsBelow(above: Region, part: Region): readonly Region[] {
+  const path: Region[] = [];
+  countWork(part.depth - above.depth);
+  for (let x: Region | undefined = part; x !== undefined && x !== above; x = x.parent) path.push(x);
+  const cuts: Region[] = [];
+  for (const region of path.reverse()) {
+    if (region.partition === undefined || !isCut(region.partition)) break;
+    cuts.push(region);
+    if (region.side === 'after') break;
+  }
+  return cuts;
+}
+
+/** Whether one part ends where the other has not begun: the slices need not meet. */
+function cutsExclude(a: Region, b: Region, above: Region): boolean {
+  const [left, right] = [cutsBelow(above, a), cutsBelow(above, b)];
+  countWork(left.length * right.length);
+  return left.some((x) =>
+    right.some((y) => x.side !== y.side && (x.side === 'before' ? endsBefore(x, y) : endsBefore(y, x))),
+  );
+}
+
+/** Rows that a part may begin before the cut, to have history for its first window. */
+const MAX_HISTORY = 1_000;
+const MAX_HISTORY_SHARE = 0.2;
+
+function endsBefore({ partition: end }: Region, { partition: start }: Region): boolean {
+  if (end === undefined || start === undefined) return false;
+  if (end.key === start.key) return true;
+  const [x, y] = [end.at, start.at];
+  // `[:n]` and `[n - window:]`, whatever the two are.
+  if (x === undefined || y === undefined) return /^[-+]\w+$/.test(rest(start.key, end.key));
+  if (x.share === y.share) {
+    const most = x.share === 0 ? x.offset * MAX_HISTORY_SHARE : MAX_HISTORY;
+    return x.offset - y.offset <= most;
+  }
+  return x.share < y.share;
+}
+
+/** What follows a text at the start of another one. */
+function rest(text: string, start: string): string {
+  return text.startsWith(start) ? text.slice(start.length) : '';
 }
 
 /** A condition on the values of a row, which holds however many others are put to it before and after. */
@@ -127,6 +200,7 @@ export function overlapOf(a: readonly Region[], b: readonly Region[]): Overlap {
   for (const left of a) {
     for (const right of b) {
       const relation = relationOf(left, right);
+      if (relation === 'crossing') return 'yes';
       if (relation === 'unknown') result = 'unknown';
       else if (relation !== 'disjoint') return 'yes';
     }

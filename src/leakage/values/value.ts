@@ -17,7 +17,7 @@ import {
   union,
   wholeFacts,
 } from './facts.js';
-import type { Partition, Region } from './region.js';
+import type { CutAt, Partition, Region } from './region.js';
 import type { Cell, Scope } from './store.js';
 import { countWork } from './work.js';
 
@@ -29,10 +29,14 @@ export interface Opaque {
   readonly source?: Region;
   /** The number of rows of exactly these regions, as in `len(train)`. */
   readonly countOf?: readonly Region[];
+  /** The position that the number is, where it was computed from the number of rows. */
+  readonly cut?: CutAt;
   /** Statistics of a column expression that is not applied to a frame yet (`pl.col('a').mean()`). */
   readonly pending?: readonly PendingStatistic[];
   /** The column that the expression gives, where its name is known. */
   readonly named?: string;
+  /** Of one result for each group: the rows that they are where they are made a table. */
+  readonly aggregate?: Region;
   /** The name of the file that was opened. */
   readonly file?: string;
   /** One element of a source, in a loop over all of them. */
@@ -78,6 +82,8 @@ export interface TableState extends Facts {
   readonly partial: boolean;
   /** The statement that chose the columns. */
   readonly selectedBy?: Stmt;
+  /** Of tables one under the other: the name that each part has in the index. */
+  readonly keys?: readonly string[];
   /** For a single column: the columns it was computed from, row by row. */
   readonly from: readonly string[];
   /** Only says where values are missing. */
