@@ -132,8 +132,8 @@ export async function planRefinement(input: RefinementInput): Promise<PlannedBlo
         continue;
       const isMade = component === undefined || block.fit >= MIN_MADE_FIT;
       // The first plan tells it, and those that turn to another part.
-      const told = plans.length === 0 || component === undefined ? [...missing] : [];
-      const occasion = { ...(component === undefined ? {} : { component }), kind, isMade, missing: told };
+      const reported = plans.length === 0 || component === undefined ? [...missing] : [];
+      const occasion = { ...(component === undefined ? {} : { component }), kind, isMade, missing: reported };
       plans.push({ ...block, code_block: code, plan: planText(occasion) });
       added += 1;
     }

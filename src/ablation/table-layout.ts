@@ -92,7 +92,7 @@ function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable
     const rows: string[][] = [];
     let position = start;
     for (; position < lines.length; position += 1) {
-      // A tab or semicolon at the end stands before an empty cell.
+      // A tab or semicolon at the end comes before an empty cell.
       const text = lines[position]?.text.replace(/^ +| +$/g, '') ?? '';
       if (text.trim() === '' || text.length > MAX_ROW_LENGTH) break;
       const cells = delimitedCells(text, delimiter);

@@ -26,7 +26,7 @@ import {
   type ChildState,
   MAX_WITH_FOLLOW_UPS,
   type RequestedChild,
-  recordTold,
+  recordReceived,
   type StartedChild,
 } from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
@@ -77,7 +77,7 @@ export class ChildJobs implements ChildWork {
   /** Requests are handled one after the other, so children that are requested together are all added before the attempt ends. */
   #last: Promise<unknown> = Promise.resolve();
   #isWaiting = false;
-  /** Whether a person has retried a child whose failure an earlier attempt was told: others may follow from it now. */
+  /** Whether a person has retried a child whose failure an earlier attempt received: others may follow from it now. */
   #isChanged = false;
 
   constructor(
@@ -303,8 +303,8 @@ export class ChildJobs implements ChildWork {
   /** Records the failure that the processor gets, or that it gets none. */
   async #tell({ name }: PreparedChild, state: ChildState | undefined, failure?: unknown): Promise<void> {
     const digest = failure === undefined ? '' : digestOf(failure);
-    if ((state?.told ?? '') === digest) return;
-    const isChange = await recordTold(this.client, this.parent, name, digest, this.#ids.keys());
+    if ((state?.received ?? '') === digest) return;
+    const isChange = await recordReceived(this.client, this.parent, name, digest, this.#ids.keys());
     if (isChange) this.#isChanged = true;
   }
 

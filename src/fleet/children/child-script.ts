@@ -37,8 +37,8 @@ export interface RequestedChild {
 
 /** State of a child: `missing` if it has to be added again or run again, `new` if there is no such job. */
 export type ChildState = {
-  /** Digest of the failure that an earlier attempt was told; empty if none was. */
-  readonly told: string;
+  /** Digest of the failure that an earlier attempt received; empty if none was. */
+  readonly received: string;
 } & (
   | { readonly state: 'new' | 'missing' | 'pending' }
   | { readonly state: 'completed'; readonly result: string }
@@ -51,7 +51,7 @@ export type ChildState = {
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 maximum number of children,
  * 4 contract version, then name, digest and key of each.
  * Returns 'lost', 'cancelled', 'broken', 'changed' or 'limit' and a name, or for each child a state, a value, and the digest
- * of the failure that an earlier attempt was told.
+ * of the failure that an earlier attempt received.
  */
 const BEGIN_CHILDREN = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return {'lost', ''} end
@@ -59,8 +59,8 @@ if redis.call('HEXISTS', KEYS[1], '${CANCELLED_FIELD}') == 1 then return {'cance
 local isRead, children = pcall(cjson.decode, redis.call('HGET', KEYS[1], ARGV[2]) or '{}')
 if not isRead or type(children) ~= 'table' then return {'broken', ''} end
 local count, isNew, reply = 0, false, {}
-local isKnown, told = pcall(cjson.decode, redis.call('HGET', KEYS[1], '${CHILD_FAILURES_FIELD}') or '{}')
-if not isKnown or type(told) ~= 'table' then told = {} end
+local isKnown, received = pcall(cjson.decode, redis.call('HGET', KEYS[1], '${CHILD_FAILURES_FIELD}') or '{}')
+if not isKnown or type(received) ~= 'table' then received = {} end
 for _ in pairs(children) do count = count + 1 end
 for at = 5, #ARGV, 3 do
   local name, digest, key = ARGV[at], ARGV[at + 1], ARGV[at + 2]
@@ -79,7 +79,7 @@ for at = 5, #ARGV, 3 do
     count, isNew, children[name] = count + 1, true, ARGV[4] .. ':' .. digest
     if count > tonumber(ARGV[3]) then return {'limit', name} end
   end
-  for _, field in ipairs({state, value, told[name] or ''}) do reply[#reply + 1] = field end
+  for _, field in ipairs({state, value, received[name] or ''}) do reply[#reply + 1] = field end
 end
 if isNew then redis.call('HSET', KEYS[1], ARGV[2], cjson.encode(children)) end
 return reply`);
@@ -136,14 +136,14 @@ export async function beginChildren(
 function childState(reply: readonly ScriptReply[], at: number): ChildState {
   const state = replyText(reply[at]);
   const value = replyText(reply[at + 1]) ?? '';
-  const told = replyText(reply[at + 2]) ?? '';
-  if (state === 'completed') return { state, result: value, told };
-  if (state === 'failed') return { state, reason: value, told };
-  return { state: state === 'pending' || state === 'new' ? state : 'missing', told };
+  const received = replyText(reply[at + 2]) ?? '';
+  if (state === 'completed') return { state, result: value, received };
+  if (state === 'failed') return { state, reason: value, received };
+  return { state: state === 'pending' || state === 'new' ? state : 'missing', received };
 }
 
 /**
- * Records the failure that the processor is told. If an earlier attempt was told another one, a person has retried the child,
+ * Records the failure that the processor receives. If an earlier attempt received another one, a person has retried the child,
  * and the children that followed from it may change: they are forgotten.
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the child, 3 digest of the failure or '', then the names
  * of the children that this attempt has requested. Returns 1 if children were forgotten, 0 if not, -1 if the lock is lost.
@@ -154,26 +154,26 @@ local function read(field)
   local isRead, value = pcall(cjson.decode, redis.call('HGET', KEYS[1], field) or '{}')
   return isRead and type(value) == 'table' and value or {}
 end
-local told = read('${CHILD_FAILURES_FIELD}')
-local isChange = told[ARGV[2]] ~= nil and told[ARGV[2]] ~= ARGV[3]
-told[ARGV[2]] = ARGV[3] ~= '' and ARGV[3] or nil
+local received = read('${CHILD_FAILURES_FIELD}')
+local isChange = received[ARGV[2]] ~= nil and received[ARGV[2]] ~= ARGV[3]
+received[ARGV[2]] = ARGV[3] ~= '' and ARGV[3] or nil
 if isChange then
   local children, left = read('${CHILDREN_FIELD}'), {}
   for at = 4, #ARGV do left[ARGV[at]] = children[ARGV[at]] end
-  for name in pairs(told) do if not left[name] then told[name] = nil end end
+  for name in pairs(received) do if not left[name] then received[name] = nil end end
   redis.call('HSET', KEYS[1], '${CHILDREN_FIELD}', cjson.encode(left))
 end
-redis.call('HSET', KEYS[1], '${CHILD_FAILURES_FIELD}', cjson.encode(told))
+redis.call('HSET', KEYS[1], '${CHILD_FAILURES_FIELD}', cjson.encode(received))
 return isChange and 1 or 0`);
 
 /**
- * Records what the processor is told about a child.
+ * Records what the processor receives about a child.
  * @param failure Digest of its failure; empty if it has completed.
  * @param requested Names of the children that this attempt has requested.
  * @returns whether other children were forgotten.
  * @throws JobError `lock-lost`.
  */
-export async function recordTold(
+export async function recordReceived(
   client: Redis,
   job: { readonly key: string; readonly token: string; readonly id: string },
   name: string,

@@ -59,7 +59,7 @@ export function rowsBefore(interp: Interpreter, loop: Stmt): ReadonlyMap<string,
  * the argument that it is. What the loop adds is another piece each time round, so it is no copy of what is there.
  * Nothing where the pieces are the same in each round.
  */
-export function heldBefore(
+export function collectedBefore(
   interp: Interpreter,
   call: Call,
   parts: readonly (Expr | undefined)[],

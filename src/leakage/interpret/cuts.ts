@@ -25,7 +25,9 @@ export function cutStep(
   const written =
     value.type === 'constant' ? String(value.value) : interp.text(bound).replaceAll(/[\s()]+/g, '');
   const text =
-    at === undefined || value.type === 'constant' ? written : `${Number(at.share.toFixed(9))}*+${at.offset}`;
+    at === undefined || value.type === 'constant'
+      ? written
+      : `${Number(at.fraction.toFixed(9))}*+${at.offset}`;
   // `loc[:n - 1]` ends with row n - 1, and `loc[n:]` begins with the next.
   const key = inclusive && side === 'before' ? text.replace(/-1$/, '') : text;
   return { partition: interp.partition(`cut:${key}`, 'selection', node, undefined, at), side };

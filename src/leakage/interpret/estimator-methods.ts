@@ -123,8 +123,8 @@ function loadChosen(interp: Interpreter, estimator: Estimator, args: Arguments):
     .flatMap((value) => [...factsOf(value).fits])
     .filter((fit) => fit.kind === 'selection');
   const isNamed = args.all.some((value) => value.type === 'constant');
-  const kept = interp.stored.chosenWeights(fileOf(interp, args));
-  const chosen = union(union(fits, isNamed ? interp.savedChoices : []), kept);
+  const saved = interp.stored.chosenWeights(fileOf(interp, args));
+  const chosen = union(union(fits, isNamed ? interp.savedChoices : []), saved);
   interp.store.write(estimator.cell, withEvents(state, chosen));
 }
 

@@ -1,12 +1,12 @@
 import { type CutAt, sameRows } from '../values/region.js';
 import type { Opaque, Value } from '../values/value.js';
 
-/** The position that a number is, where it is known: a constant, the number of rows, or a share of it. */
+/** The position that a number is, where it is known: a constant, the number of rows, or a fraction of it. */
 export function positionOf(value: Value): CutAt | undefined {
   if (value.type === 'constant' && typeof value.value === 'number')
-    return { share: value.value < 0 ? 1 : 0, offset: value.value };
+    return { fraction: value.value < 0 ? 1 : 0, offset: value.value };
   if (value.type !== 'opaque') return undefined;
-  return value.countOf === undefined ? value.cut : { share: 1, offset: 0 };
+  return value.countOf === undefined ? value.cut : { fraction: 1, offset: 0 };
 }
 
 /** `0.8 * len(rows)`, `n - 60`, `len(known) + len(later)`: what is known of the result. */
@@ -31,15 +31,15 @@ export function arithmeticOnPositions(
     case '+':
     case '-': {
       const sign = operator === '+' ? 1 : -1;
-      const share = right.type === 'constant' ? 0 : b.share;
-      const own = left.type === 'constant' ? 0 : a.share;
-      return { cut: { share: own + sign * share, offset: a.offset + sign * b.offset } };
+      const fraction = right.type === 'constant' ? 0 : b.fraction;
+      const own = left.type === 'constant' ? 0 : a.fraction;
+      return { cut: { fraction: own + sign * fraction, offset: a.offset + sign * b.offset } };
     }
     default:
       return {};
   }
 }
 
-function times({ share, offset }: CutAt, factor: number): CutAt {
-  return { share: share * factor, offset: offset * factor };
+function times({ fraction, offset }: CutAt, factor: number): CutAt {
+  return { fraction: fraction * factor, offset: offset * factor };
 }

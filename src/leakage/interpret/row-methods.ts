@@ -50,10 +50,10 @@ export function cut(
         rows: name === 'tail' ? state.rows.slice(-inside) : state.rows.slice(0, inside),
       });
   }
-  const share = count?.type === 'opaque' ? count.cut : undefined;
-  if (share !== undefined) {
-    const at = name === 'tail' ? { share: 1 - share.share, offset: -share.offset } : share;
-    const key = `cut:${Number(at.share.toFixed(9))}*+${at.offset}`;
+  const cut = count?.type === 'opaque' ? count.cut : undefined;
+  if (cut !== undefined) {
+    const at = name === 'tail' ? { fraction: 1 - cut.fraction, offset: -cut.offset } : cut;
+    const key = `cut:${Number(at.fraction.toFixed(9))}*+${at.offset}`;
     const partition = interp.partition(key, 'selection', call, undefined, at);
     return newTable(pickRows(interp, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
   }

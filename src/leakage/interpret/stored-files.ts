@@ -41,9 +41,9 @@ export class StoredFiles {
   read(file: string): Value | undefined {
     const value = this.#values.get(file);
     if (value !== undefined) return copyOf(value);
-    const kept = this.#checkpoints.findLast((checkpoint) => checkpoint.file === file);
-    if (kept === undefined) return undefined;
-    return newEstimator(withEvents(kept.network.value, kept.events));
+    const saved = this.#checkpoints.findLast((checkpoint) => checkpoint.file === file);
+    if (saved === undefined) return undefined;
+    return newEstimator(withEvents(saved.network.value, saved.events));
   }
 
   addCheckpoint(checkpoint: Checkpoint): void {
@@ -52,10 +52,10 @@ export class StoredFiles {
 
   /** What chose the weights that a network loads from this file. */
   chosenWeights(file: string | undefined): readonly FitEvent[] {
-    const kept = this.#checkpoints.findLast(
+    const saved = this.#checkpoints.findLast(
       (checkpoint) => checkpoint.file === file || checkpoint.file === undefined || file === undefined,
     );
-    return kept?.events ?? [];
+    return saved?.events ?? [];
   }
 }
 

@@ -16,7 +16,7 @@ import { countWork } from '../values/work.js';
 import { type Arguments, flag } from './arguments.js';
 import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
-import { heldBefore } from './collecting.js';
+import { collectedBefore } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
 import { columnsBeside } from './renaming.js';
@@ -184,8 +184,9 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
       : 0;
   const literal = call.args.find(({ value }) => value.type === 'sequence')?.value;
   const expressions = literal?.type === 'sequence' ? literal.items : args.expressions;
-  const held = heldBefore(interp, call, expressions);
-  const rowsAt = (at: number): readonly Region[] => (at === held?.at ? held.rows : (all[at]?.rows ?? []));
+  const collected = collectedBefore(interp, call, expressions);
+  const rowsAt = (at: number): readonly Region[] =>
+    at === collected?.at ? collected.rows : (all[at]?.rows ?? []);
   const repeated = all.filter((_, at) =>
     all.some((__, index) => index < Math.min(at, written) && overlapOf(rowsAt(at), rowsAt(index)) === 'yes'),
   );

@@ -2,13 +2,13 @@ import type { Expr, Stmt } from '../syntax/ast.js';
 import { sidesDisjoint } from './comparison.js';
 import { countWork } from './work.js';
 
-/** A position among rows: a share of their number, and some rows more or fewer. */
+/** A position among rows: a fraction of their number, and some rows more or fewer. */
 export interface CutAt {
-  readonly share: number;
+  readonly fraction: number;
   readonly offset: number;
 }
 
-/** One way of dividing the rows of a table: two different sides of one partition share no row. */
+/** One way of dividing the rows of a table: two different sides of one partition fraction no row. */
 export interface Partition {
   readonly key: string;
   /** Folds of which only one is taken are a hold-out. */
@@ -155,7 +155,7 @@ function cutsExclude(a: Region, b: Region, above: Region): boolean {
 
 /** Rows that a part may begin before the cut, to have history for its first window. */
 const MAX_HISTORY = 1_000;
-const MAX_HISTORY_SHARE = 0.2;
+const MAX_HISTORY_FRACTION = 0.2;
 
 function endsBefore({ partition: end }: Region, { partition: start }: Region): boolean {
   if (end === undefined || start === undefined) return false;
@@ -163,11 +163,11 @@ function endsBefore({ partition: end }: Region, { partition: start }: Region): b
   const [x, y] = [end.at, start.at];
   // `[:n]` and `[n - window:]`, whatever the two are.
   if (x === undefined || y === undefined) return /^[-+]\w+$/.test(rest(start.key, end.key));
-  if (x.share === y.share) {
-    const most = x.share === 0 ? x.offset * MAX_HISTORY_SHARE : MAX_HISTORY;
+  if (x.fraction === y.fraction) {
+    const most = x.fraction === 0 ? x.offset * MAX_HISTORY_FRACTION : MAX_HISTORY;
     return x.offset - y.offset <= most;
   }
-  return x.share < y.share;
+  return x.fraction < y.fraction;
 }
 
 /** What follows a text at the start of another one. */
@@ -194,7 +194,7 @@ function conditionsExclude(a: Region, b: Region, above: Region): boolean {
 
 export type Overlap = 'yes' | 'no' | 'unknown';
 
-/** Whether two sets of rows share rows. */
+/** Whether two sets of rows fraction rows. */
 export function overlapOf(a: readonly Region[], b: readonly Region[]): Overlap {
   let result: Overlap = 'no';
   for (const left of a) {

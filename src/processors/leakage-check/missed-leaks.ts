@@ -31,7 +31,7 @@ export async function leaksMissedBy(
 
 /**
  * The same in the corrected script: leaks that no uncorrected finding covers. Those of low severity count if the model
- * reported a block with their computation, and still stand.
+ * reported a block with their computation, and they remain.
  *
  * @param reported The blocks of the original script that were reported as leaky.
  */

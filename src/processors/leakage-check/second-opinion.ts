@@ -83,7 +83,7 @@ export async function movedLeak(
 /**
  * Checks with static analysis that a leak which a correction was asked for is gone. A block may hold leaks of several
  * kinds, of which the model named one: it is enough that all computations of one kind are gone. What remains in the
- * end is judged in the whole script.
+ * end is checked in the whole script.
  *
  * @param isShared Whether other answers have this very block: then one computation is enough.
  * @returns a sentence about a remaining leak, or undefined.
