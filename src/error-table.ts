@@ -103,6 +103,10 @@ export const ERROR_TABLE = {
     502,
     'Upgrade solution-fleet: the provider ended the answer in a way this version does not know.',
   ),
+  'cannot-analyze': agent.permanent(
+    422,
+    'Correct the syntax that the message names; or let a model check the script (FLEET_AGENT=anthropic), or check it by hand.',
+  ),
   'analysis-exhausted': agent.permanent(
     422,
     'Simplify the script, or let a model check it (FLEET_AGENT=anthropic).',

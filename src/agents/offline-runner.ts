@@ -74,14 +74,13 @@ async function detectByAnalysis(
   analyst: ScriptAnalyst,
 ): Promise<OfflineAnswer> {
   const code = textVariable(request, 'code');
-  const { findings, notFollowed, exhausted } = await analyst.analyze(code);
+  const { findings, exhausted } = await analyst.analyze(code);
   if (exhausted && findings.length === 0) {
     throw new AgentError('analysis-exhausted', 'the script is too complex for static analysis');
   }
   const answers = findings.map(analysisAnswer);
   const output: LeakageDetectionOutput = {
     answers: answers.length > 0 ? answers : [{ leakage_status: 'No Data Leakage', code_block: '' }],
-    ...(notFollowed.length > 0 ? { notFollowed } : {}),
   };
   return { output };
 }

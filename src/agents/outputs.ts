@@ -64,6 +64,4 @@ export type AnnotatedLeakageAnswer = LeakageAnswer & LeakageAnnotations;
 /** Every answer that fits `LeakageDetectionOutputSchema` is of this type; use it as `Output` of the request. */
 export interface LeakageDetectionOutput {
   answers: AnnotatedLeakageAnswer[];
-  /** Code that static analysis could not follow; models do not fill it. Lines count from 1. */
-  notFollowed?: { line: number; reason: string }[];
 }

@@ -1,6 +1,8 @@
 import { ownBlock, sharedBlocks } from './findings/block.js';
+import { coverageOf, type ScriptCoverage } from './findings/coverage.js';
 import { findLeaks, type Leak } from './findings/find-leaks.js';
 import { Interpreter, type NotFollowed } from './interpret/interpreter.js';
+import { runMarimoCells } from './interpret/marimo.js';
 import { ENGINE, runSuite } from './interpret/statements.js';
 import type { Watched } from './interpret/watchpoints.js';
 import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
@@ -28,7 +30,7 @@ export interface LeakFinding {
   readonly ownBlock: Span;
 }
 
-export interface LeakageAnalysis {
+export interface LeakageAnalysis extends ScriptCoverage {
   /** In the order of the script. */
   readonly findings: LeakFinding[];
   /** Code that the analysis does not understand, and therefore does not report. */
@@ -69,7 +71,11 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
   const module = await parseModule(source);
   const interp = new Interpreter(module, ENGINE, watch, earlier);
   const most = MAX_WORK + module.size * WORK_PER_NODE;
-  const followed = withinWorkLimit(most, () => runSuite(interp, module.body));
+  const followed = withinWorkLimit(most, () => {
+    runSuite(interp, module.body);
+    runMarimoCells(interp);
+    return true;
+  });
   // Finding leaks has a limit of its own: what was found in a script that could not be followed to its end is shown as well.
   const detected = withinWorkLimit(most, () => {
     const found = findLeaks(interp);
@@ -85,6 +91,10 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
     );
   }
   nameUnfollowed(interp);
+  const covered = coverageOf(interp, {
+    isComplete: isFollowed,
+    hasLeaks: detected.result !== undefined && detected.result.leaks.length > 0,
+  });
   const exhausted = !isFollowed || !detected.result.isAll;
   const { leaks, blocks } = detected.result ?? { leaks: [], blocks: [] };
   const findings = leaks.map((leak, at): LeakFinding => {
@@ -112,6 +122,7 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
   return {
     findings,
     notFollowed,
+    ...covered,
     exhausted,
     scores: new Set(scored).size,
     printedScores: new Set(scored.filter((score) => interp.record.isPrinted(score))).size,
@@ -151,8 +162,9 @@ function mostSevere(found: readonly Leak[]): readonly Leak[] {
  * over them before. Code that cannot be followed is listed, not reported as a leak. Needs no model and no network.
  */
 export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
-  const { findings, notFollowed, exhausted, scores, printedScores, parsed } = await analyzeInDetail(source);
-  return { findings, notFollowed, exhausted, scores, printedScores, parsed };
+  const { findings, notFollowed, coverage, hasScore, exhausted, scores, printedScores, parsed } =
+    await analyzeInDetail(source);
+  return { findings, notFollowed, coverage, hasScore, exhausted, scores, printedScores, parsed };
 }
 
 /** The flow of a leak in one sentence with line numbers. */

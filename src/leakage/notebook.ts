@@ -1,48 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
 import { PYTHON_SCRIPT } from '../solution/notebook-magics.js';
-
-const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-
-/**
- * JSON changed by a function of its data, with every number as it was written: JavaScript would round large ones, and
- * write `1.0` as `1`. The function finds numbers as strings, and must leave them as they are.
- */
-function withExactNumbers(json: string, change: (json: string) => string): string {
-  const prefix = randomUUID();
-  const quoted = eachNumber(json, (number) => `"${prefix}${number}"`);
-  return change(quoted).replaceAll(new RegExp(`"${prefix}([^"]+)"`, 'g'), '$1');
-}
-
-function eachNumber(json: string, replacement: (number: string) => string): string {
-  const parts: string[] = [];
-  let from = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    if (json[at] === '"') at = endOfString(json, at);
-    NUMBER.lastIndex = at;
-    const number = NUMBER.exec(json)?.[0];
-    if (number === undefined) continue;
-    parts.push(json.slice(from, at), replacement(number));
-    from = at + number.length;
-    at = from - 1;
-  }
-  return parts.join('') + json.slice(from);
-}
-
-function endOfString(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at += 1) {
-    if (json[at] === '\\') at += 1;
-    else if (json[at] === '"') return at;
-  }
-  return json.length;
-}
+import { cellTexts, withLines } from './notebook-text.js';
+import { lineIndex } from './syntax/ast.js';
 
 const CellSchema = z.looseObject({
   cell_type: z.string(),
   source: z.union([z.string(), z.array(z.string())]),
 });
-const NotebookSchema = z.looseObject({ cells: z.array(CellSchema) });
+const NotebookSchema = z.looseObject({
+  cells: z.array(CellSchema),
+  metadata: z.unknown().optional(),
+});
+const LanguageSchema = z.looseObject({
+  kernelspec: z.looseObject({ language: z.string() }).optional().catch(undefined),
+  language_info: z.looseObject({ name: z.string() }).optional().catch(undefined),
+});
 type Notebook = z.infer<typeof NotebookSchema>;
 
 interface NotebookCell {
@@ -62,6 +35,8 @@ export interface NotebookCode {
   readonly cells: readonly NotebookCell[];
   /** Positions of the code cells that are left out, with their magic. `mayTrain`: they name Python, or train something. */
   readonly leftOut: readonly { readonly cell: number; readonly magic: string; readonly mayTrain: boolean }[];
+  /** The language of its kernel, if that is not Python. */
+  readonly language?: string;
 }
 
 /** Magics that run their cell as Python, be it in another process, or write it to a script. */
@@ -77,7 +52,7 @@ const MAY_TRAIN = /python|\.\s*(?:partial_)?fit\w*\s*\(/i;
  * @throws UsageError (`unreadable-input`) if the text is not a notebook.
  */
 export function readNotebook(text: string): NotebookCode {
-  const { cells } = parseNotebook(text);
+  const { cells, metadata } = parseNotebook(text);
   const parts: string[] = [];
   const joined: NotebookCell[] = [];
   const leftOut: { cell: number; magic: string; mayTrain: boolean }[] = [];
@@ -96,7 +71,18 @@ export function readNotebook(text: string): NotebookCode {
     at += code.length + 1;
     line += code.split('\n').length;
   });
-  return { source: parts.join('\n'), cells: joined, leftOut };
+  const language = languageOf(metadata);
+  return {
+    source: parts.join('\n'),
+    cells: joined,
+    leftOut,
+    ...(language === undefined || /python|^sage/i.test(language) ? {} : { language }),
+  };
+}
+
+function languageOf(metadata: unknown): string | undefined {
+  const named = LanguageSchema.safeParse(metadata).data;
+  return named?.language_info?.name ?? named?.kernelspec?.language;
 }
 
 /** The cell and the line within it, both counted from 1, of a line of the joined source. */
@@ -105,12 +91,16 @@ export function cellOfLine(code: NotebookCode, line: number): { cell: number; li
   return found === undefined ? undefined : { cell: found.cell, line: line - found.firstLine + 1 };
 }
 
-/**
- * The notebook with a block of the joined source replaced; outputs, metadata and all other cells stay. A block
- * over several cells is put into the first of them, and its lines are taken out of the others.
- */
-export function replaceInNotebook(text: string, block: Block, replacement: string): string {
-  return withExactNumbers(text, (exact) => replaceInCells(exact, block, replacement));
+/** A function from a line of the joined source to the line of the notebook's text that holds it, both counted from 1. */
+export function linesInFile(text: string, code: NotebookCode): (line: number) => number {
+  const texts = cellTexts(text);
+  const lineOf = lineIndex(text);
+  return (line) => {
+    const found = cellOfLine(code, line);
+    const strings = found === undefined ? undefined : texts.get(found.cell - 1)?.strings;
+    // Mostly, each string is a line.
+    return lineOf(strings?.[Math.min(found?.line ?? 1, strings.length) - 1]?.start ?? 0);
+  };
 }
 
 interface Block {
@@ -118,26 +108,34 @@ interface Block {
   readonly end: number;
 }
 
-function replaceInCells(text: string, block: Block, replacement: string): string {
+/**
+ * The notebook with a block of the joined source replaced; all other text stays as it is. A block over several cells is put
+ * into the first of them, and its lines are taken out of the others.
+ */
+export function replaceInNotebook(text: string, block: Block, replacement: string): string {
   const notebook = parseNotebook(text);
   const { cells } = readNotebook(text);
+  const texts = cellTexts(text);
   // The line break that joins a cell to the next one is in the joined source alone.
   const endsWithJoint = cells.some(({ end }) => end + 1 === block.end);
   const fitted = endsWithJoint ? replacement.replace(/\n$/, '') : replacement;
+  const parts: string[] = [];
+  let from = 0;
   let isWritten = false;
   for (const { cell, start, end } of cells) {
     const target = notebook.cells[cell - 1];
-    if (target === undefined || end < block.start || start >= block.end) continue;
+    const value = texts.get(cell - 1);
+    if (target === undefined || value === undefined || end < block.start || start >= block.end) continue;
     const code = textOf(target);
     const before = code.slice(0, Math.max(0, block.start - start));
     const after = code.slice(Math.max(0, Math.min(code.length, block.end - start)));
     const changed = isWritten ? after.replace(/^\n/, '') : `${before}${fitted}${after}`;
     isWritten = true;
-    target.source = Array.isArray(target.source) ? linesOf(changed) : changed;
+    if (changed === code) continue;
+    parts.push(text.slice(from, value.start), withLines(text, value, linesOf(changed)));
+    from = value.end;
   }
-  const indent = /^\{\r?\n([ \t]+)/.exec(text)?.[1] ?? (text.includes('\n') ? 1 : 0);
-  const newline = text.endsWith('\n') ? '\n' : '';
-  return `${JSON.stringify(notebook, null, indent)}${newline}`;
+  return parts.join('') + text.slice(from);
 }
 
 function parseNotebook(text: string): Notebook {

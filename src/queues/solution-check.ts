@@ -15,6 +15,9 @@ export type Severity = (typeof SEVERITIES)[number];
 export const CHECK_STATUSES = ['clean', 'corrected', 'partly-corrected', 'uncorrected'] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
+/** How much of the way to the scores of a script static analysis followed. */
+export const COVERAGES = ['full', 'partial', 'none'] as const;
+
 /** One answer of the detection, with its outcome. */
 export const FindingSchema = z.strictObject({
   leakageStatus: z.enum(LEAKAGE_STATUSES),
@@ -81,6 +84,22 @@ export const SolutionCheckResultSchema = z.strictObject({
     .array(z.strictObject({ line: z.int().positive(), reason: z.string() }))
     .optional()
     .describe('Code that static analysis could not follow, and therefore did not flag.'),
+  coverage: z
+    .enum(COVERAGES)
+    .optional()
+    .describe(
+      'How much of the way to the scores static analysis followed: all of it, not all (`notFollowed` says what), or no score at all. Absent before 0.2.0.',
+    ),
+  checkedBy: z
+    .array(z.enum(FINDING_SOURCES))
+    .optional()
+    .describe('Who checked a score of the script; empty if nobody did. Absent before 0.2.0.'),
+  notAnalyzed: z
+    .string()
+    .optional()
+    .describe(
+      'Set if the script seems to have a score and nobody checked it, with the reason: `clean` then says nothing, and a guarded evaluation does not start.',
+    ),
   contamination: ScriptContaminationSchema.optional(),
   usage: UsageSchema,
   ...agentResultBase,

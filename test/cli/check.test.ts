@@ -6,8 +6,29 @@ import { correction, leaks } from '../support/agent-answers.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
 import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
 
-const CLEAN = 'import math\nprint(math.pi)\n';
+const CLEAN = `import pandas as pd
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import train_test_split
+t = pd.read_csv("t.csv")
+a, b, c, d = train_test_split(t[["x"]], t["y"])
+print(Ridge().fit(a, c).score(b, d))
+`;
 const LEAKY = 'a = fit(all)\nprint(a)\n';
+
+interface Entry {
+  readonly coverage?: string;
+  readonly checkedBy?: string[];
+  readonly error?: { readonly code: string };
+}
+interface Invocation {
+  readonly executionSuccessful: boolean;
+  readonly toolExecutionNotifications: {
+    readonly level: string;
+    readonly locations: {
+      readonly physicalLocation: { readonly artifactLocation: { readonly uri: string } };
+    }[];
+  }[];
+}
 
 let api: MessagesApi | undefined;
 afterEach(async () => {
@@ -42,8 +63,9 @@ describe('fleet check', () => {
     expect(exitCode).toBe(1);
     expect(stdout).toBe(
       [
-        'leaky.py: corrected',
+        'leaky.py: corrected (coverage none: checked by agent)',
         '  leak data leakage · line 1 · corrected',
+        '  not followed: line 1: no score of a model was found, so nothing was checked',
         '  @@ line 1 @@',
         '  -a = fit(all)',
         '  +a = fit(train)',
@@ -116,11 +138,70 @@ describe('fleet check with bad input says one clear sentence and exits with 2', 
     expect(stderr).toContain(sentence);
   });
 
-  it('a script that is not Python is still checked, and the result says that parsing was off', async () => {
-    const cwd = project({ 'x.py': 'library(caret)\nx <- fit(all\n' });
-    const { stdout, exitCode } = await fleetCommand(['check', 'x.py'], { cwd });
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('parsing was off');
+  it('what was not checked, beside what was: exit 2, and every format says so', async () => {
+    const cwd = project({
+      'broken.py': CLEAN.replace('t = ', 'z = (1,\nt = '),
+      'unknown.py': CLEAN.replace(
+        'Ridge().fit(a, c).score(b, d)',
+        'mean_error(d, Search(a, c).best.predict(b))',
+      ),
+      'kernel.ipynb': JSON.stringify({
+        cells: [{ cell_type: 'code', source: 'model <- train(y ~ ., data)' }],
+        metadata: { kernelspec: { language: 'R' } },
+      }),
+      'partial.py': `exec(more)\n${CLEAN}`,
+      'none.py': 'x = 1\n',
+      'clean.py': CLEAN,
+    });
+    const files = ['broken.py', 'unknown.py', 'kernel.ipynb', 'partial.py', 'none.py', 'clean.py'];
+    const json = await fleetCommand(['check', '--json', ...files], { cwd });
+    expect(json.exitCode).toBe(2);
+    const entries = (JSON.parse(json.stdout) as Entry[]).map(({ coverage, checkedBy, error }) => [
+      coverage,
+      checkedBy?.join(),
+      error?.code,
+    ]);
+    expect(entries).toEqual([
+      ['none', '', 'cannot-analyze'],
+      ['none', '', 'cannot-analyze'],
+      [undefined, undefined, 'cannot-analyze'],
+      ['partial', 'analysis', undefined],
+      ['none', '', undefined],
+      ['full', 'analysis', undefined],
+    ]);
+    const sarif = await fleetCommand(['check', '--format', 'sarif', ...files], { cwd });
+    const [invocation] = (JSON.parse(sarif.stdout) as { runs: [{ invocations: Invocation[] }] }).runs[0]
+      .invocations;
+    expect(invocation?.executionSuccessful).toBe(false);
+    const levels = (invocation?.toolExecutionNotifications ?? []).map(
+      ({ level, locations: [at] }) => `${level} ${at?.physicalLocation.artifactLocation.uri}`,
+    );
+    expect(levels).toEqual(
+      expect.arrayContaining([
+        'error broken.py',
+        'error unknown.py',
+        'error kernel.ipynb',
+        'warning partial.py',
+      ]),
+    );
+    expect(levels).not.toContain('error none.py');
+    const github = await fleetCommand(['check', '--format', 'github', 'kernel.ipynb', 'partial.py'], { cwd });
+    expect(github.stdout).toMatch(/^::error file=kernel.ipynb,title=Not checked::.* language R/m);
+    expect(github.stdout).toMatch(/^::warning file=partial.py,line=1,title=Not followed::.*run time/m);
+  });
+
+  it('--fail-on-partial: exit 1 for what the analysis could not follow to its end', async () => {
+    const cwd = project({ 'partial.py': `exec(more)\n${CLEAN}`, 'clean.py': CLEAN });
+    const { stdout, exitCode } = await fleetCommand(
+      ['check', '--fail-on-partial', 'partial.py', 'clean.py'],
+      {
+        cwd,
+      },
+    );
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^partial.py: clean \(coverage partial: checked by analysis\)$/m);
+    expect(stdout).toMatch(/^clean.py: clean$/m);
+    expect((await fleetCommand(['check', '--fail-on-partial', 'clean.py'], { cwd })).exitCode).toBe(0);
   });
 
   it('a wrong key', async () => {

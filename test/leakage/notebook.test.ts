@@ -107,6 +107,6 @@ describe('notebooks', () => {
     const numbers = '[12345678901234567890, 1.0, -0, 1E5, 1e400, "2.50", "a\\"7"]';
     const text = `{"cells":[{"cell_type":"code","source":"x = 1","outputs":${numbers}}],"nbformat":4}`;
     const replaced = replaceInNotebook(text, { start: 0, end: 5 }, 'y = 20.0');
-    expect(replaced).toBe(text.replaceAll(', ', ',').replace('x = 1', 'y = 20.0'));
+    expect(replaced).toBe(text.replace('x = 1', 'y = 20.0'));
   });
 });

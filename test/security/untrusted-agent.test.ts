@@ -90,7 +90,16 @@ describe('a model that denies a leak', () => {
       ...analyst,
       analyze: async (...input) =>
         thrown === undefined
-          ? { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: true }
+          ? {
+              findings: [],
+              notFollowed: [],
+              coverage: 'none' as const,
+              hasScore: true,
+              exhausted: true,
+              scores: 0,
+              printedScores: 0,
+              parsed: true,
+            }
           : analyst.analyze(...input),
     };
     const { result } = await checkWith(LEAKY, [leaks()], { analyst: exhausting });

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/settings.js';
-import { UsageError } from '../../errors.js';
+import { AgentError, UsageError } from '../../errors.js';
 import { type NotebookCode, readNotebook, replaceInNotebook } from '../../leakage/index.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
@@ -35,6 +35,10 @@ export async function checkFile(
     const limit = isNotebook ? formatLimit(config) : textLimit(config);
     const text = await readText(file, limit);
     const notebook = isNotebook ? readNotebook(text) : undefined;
+    if (notebook?.language !== undefined) {
+      const what = `the notebook is of the language ${notebook.language}: no Python was found, and nothing was checked`;
+      throw new AgentError('cannot-analyze', what);
+    }
     const script = notebook?.source ?? text;
     const payload = {
       solution: { content: script },

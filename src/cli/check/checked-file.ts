@@ -1,3 +1,4 @@
+import { AgentError } from '../../errors.js';
 import type { NotebookCode } from '../../leakage/index.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
 
@@ -15,6 +16,13 @@ export interface CheckedFile {
   readonly written?: boolean;
   /** Why it could not be, although there is one. */
   readonly notWritten?: unknown;
+}
+
+/** Why the exit code says that a file was not checked, or not corrected: it could not be written, or nothing checked its score. */
+export function problemOf({ result, notWritten }: CheckedFile): unknown {
+  if (notWritten !== undefined) return notWritten;
+  const { notAnalyzed } = result;
+  return notAnalyzed === undefined ? undefined : new AgentError('cannot-analyze', notAnalyzed);
 }
 
 /** What became of one file. */

@@ -1,20 +1,23 @@
 import {
+  cellOfLine,
   LEAK_KINDS,
   type LeakKind,
+  linesInFile,
   REPORTED_KINDS,
   type ReportedFile,
+  type ReportedNotice,
   toGithubAnnotations,
   toSarif,
 } from '../../leakage/index.js';
 import type { Finding } from '../../queues/solution-check.js';
-import { linesOfBlock } from '../line-numbers.js';
 import { errorJson, printError } from '../print-error.js';
 import { colorsFor } from '../terminal/colors.js';
 import { escapeControlChars, escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printFormat, printJson } from '../terminal/print.js';
 import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.js';
 import { widthOf } from '../terminal/wrapped.js';
-import { type CheckedFile, type CheckOutcome, leaksOf } from './checked-file.js';
+import { type CheckedFile, type CheckOutcome, problemOf } from './checked-file.js';
+import { bySeverity, inCells, locatedFinding, locatedLeaks, locationText } from './located.js';
 
 export const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -30,41 +33,56 @@ export function printOutcomes(
     return;
   }
   const colors = colorsFor(process.stdout);
-  const checked: CheckedFile[] = [];
   for (const outcome of outcomes) {
     if ('error' in outcome) {
       printError(outcome.error, outcome.file);
       continue;
     }
-    checked.push(outcome);
     if (format === 'text') {
       print(renderCheck(outcome, colors, { ...options, width: widthOf(process.stdout) }));
       if (outcome.written) print(`  written to ${escapeControlCharsInLine(outcome.file)}`);
     }
-    if (outcome.notWritten !== undefined) printError(outcome.notWritten, outcome.file);
+    const problem = problemOf(outcome);
+    if (problem !== undefined) printError(problem, outcome.file);
   }
-  const reported = checked.map(reportedFile);
+  const reported = outcomes.map(reportedFile);
   if (format === 'sarif') printJson(toSarif(reported), 2);
   if (format === 'github') printFormat(toGithubAnnotations(reported.map(readable)));
 }
 
 /** GitHub shows these texts to people. Line breaks stay: the format escapes them. */
-function readable({ file, findings }: ReportedFile): ReportedFile {
-  return {
-    file: escapeControlChars(file),
-    findings: findings.map((finding) => ({ ...finding, message: escapeControlChars(finding.message) })),
-  };
+function readable({ file, findings, notices = [] }: ReportedFile): ReportedFile {
+  const escaped = <T extends { readonly message: string }>(texts: readonly T[]): T[] =>
+    texts.map((text) => ({ ...text, message: escapeControlChars(text.message) }));
+  return { file: escapeControlChars(file), findings: escaped(findings), notices: escaped(notices) };
 }
 
 function jsonEntry(outcome: CheckOutcome): object {
   if ('error' in outcome) return { file: outcome.file, error: errorJson(outcome.error) };
-  const { file, result, written, notWritten } = outcome;
+  const { file, result, written } = outcome;
+  const problem = problemOf(outcome);
   return {
     file,
     ...result,
+    findings: bySeverity(result.findings).map((finding) => {
+      const { lines: _lines, location, ...rest } = locatedFinding(finding, outcome);
+      return { ...rest, ...location };
+    }),
+    ...(result.notFollowed === undefined
+      ? {}
+      : { notFollowed: result.notFollowed.map((at) => inCell(at, outcome)) }),
     ...(written === undefined ? {} : { written }),
-    ...(notWritten === undefined ? {} : { error: errorJson(notWritten) }),
+    ...(problem === undefined ? {} : { error: errorJson(problem) }),
   };
+}
+
+/** Code that was not followed, with the line counted in its cell. */
+function inCell<At extends { readonly line: number }>(
+  at: At,
+  { notebook }: CheckedFile,
+): At & { cell?: number } {
+  const found = notebook && cellOfLine(notebook, at.line);
+  return { ...at, ...found };
 }
 
 function reportedKind({ kind }: Finding): LeakKind | 'data-leakage' {
@@ -77,20 +95,45 @@ function notesOf({ notes = [] }: Finding): string[] {
   return notes.map((note) => `Note: ${note}.`);
 }
 
-/** The leaks of a file as reports for other programs show them; a block that was not found is at line 1. */
-export function reportedFile({ file, script, result }: CheckedFile): ReportedFile {
-  return {
-    file,
-    findings: leaksOf(result).map((finding) => {
-      const kind = reportedKind(finding);
-      const lines = linesOfBlock(finding.codeBlock, script) ?? { first: 1, last: 1 };
-      return {
-        kind,
-        severity: finding.severity ?? REPORTED_KINDS[kind].severity,
-        line: lines.first,
-        endLine: lines.last,
-        message: [finding.reason ?? REPORTED_KINDS[kind].whatToDo, ...notesOf(finding)].join(' '),
-      };
-    }),
-  };
+/** What reports for other programs show of a file; a block that was not found is at line 1. */
+export function reportedFile(outcome: CheckOutcome): ReportedFile {
+  const { file } = outcome;
+  if ('error' in outcome) {
+    return { file, findings: [], notices: [{ level: 'error', message: errorJson(outcome.error).message }] };
+  }
+  const { text, notebook } = outcome;
+  // In the file of a notebook, its code is at other lines than in its cells.
+  const inFile = notebook === undefined ? (line: number) => line : linesInFile(text, notebook);
+  const findings = locatedLeaks(outcome).map((finding) => {
+    const kind = reportedKind(finding);
+    const { first, last } = finding.lines ?? { first: 1, last: 1 };
+    const where =
+      notebook === undefined || finding.location === undefined ? [] : [`${locationText(finding.location)}:`];
+    return {
+      kind,
+      severity: finding.severity ?? REPORTED_KINDS[kind].severity,
+      line: inFile(first),
+      endLine: inFile(last),
+      message: [...where, finding.reason ?? REPORTED_KINDS[kind].whatToDo, ...notesOf(finding)].join(' '),
+    };
+  });
+  return { file, findings, notices: noticesOf(outcome, inFile) };
+}
+
+/** Why a file counts as not checked, or what the check of it did not cover. */
+function noticesOf(outcome: CheckedFile, inFile: (line: number) => number): ReportedNotice[] {
+  const problem = problemOf(outcome);
+  const { coverage = 'full', notFollowed = [] } = outcome.result;
+  return [
+    ...(problem === undefined
+      ? []
+      : [{ level: 'error' as const, message: inCells(errorJson(problem).message, outcome) }]),
+    ...(coverage === 'full'
+      ? []
+      : notFollowed.map(({ line, reason }) => ({
+          level: 'warning' as const,
+          line: inFile(line),
+          message: `The analysis could not follow: ${reason} (${inCells(`line ${line}`, outcome)}; coverage ${coverage}).`,
+        }))),
+  ];
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.js';
 import { namedDescriptor } from '../../open-descriptor.js';
 import { SEVERITIES, type Severity } from '../../queues/solution-check.js';
 import { checkFile } from '../check/check-file.js';
-import { type CheckOutcome, leaksOf } from '../check/checked-file.js';
+import { type CheckOutcome, leaksOf, problemOf } from '../check/checked-file.js';
 import { FORMATS, type Format, printOutcomes } from '../check/print-outcomes.js';
 import { Interrupted } from '../interruption.js';
 import { assertDirectory, rejectDuplicateFiles } from '../named-files.js';
@@ -21,6 +21,7 @@ interface CheckOptions {
   readonly write?: true;
   readonly workspace?: string;
   readonly failOn?: Severity;
+  readonly failOnPartial?: true;
 }
 
 export function addCheckCommand(program: Command): void {
@@ -39,6 +40,7 @@ export function addCheckCommand(program: Command): void {
         'lowest severity of a leak that makes the exit code 1 (default: FLEET_MIN_SEVERITY)',
       ).choices([...SEVERITIES].reverse()),
     )
+    .option('--fail-on-partial', 'exit with 1 if the analysis could not follow the whole way to a score')
     .addHelpText('after', '\nExit code: 0 clean, 1 leakage found, 2 a file could not be checked.')
     .action(async (files: string[], options: CheckOptions) => {
       process.exitCode = await check(files, options);
@@ -51,7 +53,7 @@ async function check(files: readonly string[], options: CheckOptions): Promise<n
     const config = loadConfig();
     const outcomes = await checkAll(config, files, options);
     printOutcomes(outcomes, format, { explain: options.explain === true });
-    return exitCode(outcomes, options.failOn ?? config.minSeverity);
+    return exitCode(outcomes, options.failOn ?? config.minSeverity, options.failOnPartial === true);
   } catch (thrown) {
     // The JSON has an entry for each file, whatever happened.
     if (format === 'json' && !(thrown instanceof Interrupted)) {
@@ -105,8 +107,11 @@ async function checkAll(
   }
 }
 
-function exitCode(outcomes: readonly CheckOutcome[], failOn: Severity): number {
-  if (outcomes.some((outcome) => 'error' in outcome || outcome.notWritten !== undefined)) return 2;
+function exitCode(outcomes: readonly CheckOutcome[], failOn: Severity, failOnPartial: boolean): number {
+  if (outcomes.some((outcome) => 'error' in outcome || problemOf(outcome) !== undefined)) return 2;
+  const isPartial = (outcome: CheckOutcome) =>
+    !('error' in outcome) && (outcome.result.coverage ?? 'full') !== 'full';
+  if (failOnPartial && outcomes.some(isPartial)) return 1;
   const threshold = SEVERITIES.indexOf(failOn);
   const leaks = outcomes.flatMap((outcome) => ('error' in outcome ? [] : leaksOf(outcome.result)));
   // A leak whose severity nobody stated is never waved through.

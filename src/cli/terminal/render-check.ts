@@ -1,7 +1,13 @@
-import { cellOfLine } from '../../leakage/index.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
-import { type CheckedFile, leaksOf } from '../check/checked-file.js';
-import { lineRange, linesOfBlock, numberedLines } from '../line-numbers.js';
+import type { CheckedFile } from '../check/checked-file.js';
+import {
+  inCells,
+  type LocatedFinding,
+  locatedLeaks,
+  locationText,
+  notFollowedSentences,
+} from '../check/located.js';
+import { numberedLines } from '../line-numbers.js';
 import type { Colors } from './colors.js';
 import { escapeControlChars, escapeControlCharsInLine } from './escape-control-chars.js';
 import { renderDiff } from './render-diff.js';
@@ -23,24 +29,23 @@ function outcomeColor(finding: Finding, colors: Colors): string {
   return settled ? colors.green(finding.outcome) : colors.yellow(finding.outcome);
 }
 
-/** Where a finding is: lines of the script, or cell and lines of a notebook. */
-function locationOf(lines: { first: number; last: number }, { notebook }: Shown): string {
-  const cell = notebook && cellOfLine(notebook, lines.first);
-  if (cell === undefined) return lineRange(lines);
-  return `cell ${cell.cell} ${lineRange({ first: cell.line, last: cell.line + lines.last - lines.first })}`;
+/** What a status rests on, if that is less than the whole way to the scores. */
+function coverageText({ coverage = 'full', checkedBy = [] }: SolutionCheckResult): string {
+  if (coverage === 'full') return '';
+  const by = checkedBy.length === 0 ? 'nothing was checked' : `checked by ${checkedBy.join(' and ')}`;
+  return ` (coverage ${coverage}: ${by})`;
 }
 
 function renderFinding(
-  finding: Finding,
+  finding: LocatedFinding,
   shown: Shown,
   colors: Colors,
   { explain = false, width }: RenderCheckOptions,
 ): string[] {
-  const lines = linesOfBlock(finding.codeBlock, shown.script);
   const what = [
     finding.severity === undefined ? undefined : colors.bold(finding.severity),
     escapeControlCharsInLine(finding.kind ?? 'data leakage'),
-    lines === undefined ? undefined : locationOf(lines, shown),
+    finding.location && locationText(finding.location),
   ].filter(Boolean);
   const isAdded = finding.source === 'analysis' && shown.result.agent.runner !== 'offline';
   const reason =
@@ -48,7 +53,7 @@ function renderFinding(
   const notes = (finding.notes ?? []).flatMap((note) =>
     wrapped(escapeControlChars(`note: ${note}`), INDENTATION, width),
   );
-  const code = explain ? numberedLines(finding.codeBlock, lines?.first ?? 1, colors) : [];
+  const code = explain ? numberedLines(finding.codeBlock, finding.location?.startLine ?? 1, colors) : [];
   // Not `push(...code)` and the like: a text may have more lines than a call can have arguments.
   return [
     `  ${colors.red('leak')} ${what.join(' · ')} · ${outcomeColor(finding, colors)}`,
@@ -68,13 +73,14 @@ function statusColor(status: SolutionCheckResult['status'], colors: Colors): str
 /** What a check of one script found, for people: status, findings, notes and the diff of its correction. */
 export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOptions = {}): string {
   const { file, script, result } = shown;
-  const head = `${colors.bold(escapeControlCharsInLine(file))}: ${statusColor(result.status, colors)}`;
+  const coverage = coverageText(result);
+  const head = `${colors.bold(escapeControlCharsInLine(file))}: ${statusColor(result.status, colors)}${coverage}`;
   const lines = [head].concat(
-    leaksOf(result).flatMap((finding) => renderFinding(finding, shown, colors, options)),
+    locatedLeaks(shown).flatMap((finding) => renderFinding(finding, shown, colors, options)),
   );
   const remarks = [
-    ...(result.notes ?? []).map((note) => `note: ${note}`),
-    ...(result.notFollowed ?? []).map(({ line, reason }) => `not followed: line ${line}: ${reason}`),
+    ...(result.notes ?? []).map((note) => `note: ${inCells(note, shown)}`),
+    ...notFollowedSentences(shown).map((sentence) => `not followed: ${sentence}`),
   ];
   // A remark may have as many lines as a call cannot have arguments.
   for (const line of remarks.flatMap((remark) => wrapped(escapeControlChars(remark), '  ', options.width))) {

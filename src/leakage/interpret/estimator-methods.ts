@@ -14,6 +14,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
+import { bestScore } from './best-score.js';
 import { withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import {
@@ -285,6 +286,7 @@ export function readSearchResult(
   if (/^best_(params|value|trial|values)$/.test(name)) {
     return opaque({ ...NO_FACTS, fits: state.fits, scores: state.argumentFacts.scores });
   }
+  if (/^best_score_?$/.test(name) && state.role === 'model') return bestScore(interp, estimator, expression);
   if (!name.endsWith('_') || training === undefined) {
     if (name === 'layers' || name === 'module') return estimator;
     return undefined;

@@ -2,6 +2,7 @@ import type { LeakKind } from '../kinds.js';
 import {
   type Call,
   type Expr,
+  type FunctionDefinition,
   lineIndex,
   type Module,
   type Span,
@@ -24,6 +25,9 @@ export interface NotFollowed {
   readonly line: number;
   readonly reason: string;
 }
+
+/** Why a statement with a syntax error is not followed. */
+export const SYNTAX = 'syntax that could not be read';
 
 /** Work per syntax node before calls are no longer followed: keeps the time linear in the script's length. */
 const STEPS_PER_NODE = 24;
@@ -91,6 +95,8 @@ export class Interpreter {
   readonly #joins = new Map<string, Stmt>();
   readonly #ids = new Map<object, number>();
 
+  /** Cells of a marimo notebook, which run when all of them are known. */
+  readonly marimoCells: FunctionDefinition[] = [];
   /** Modules whose names were imported by `*`. */
   readonly stars = new Set<string>();
   /** Where choices were saved to a file, what was chosen. */

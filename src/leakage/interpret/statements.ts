@@ -27,8 +27,9 @@ import { callFunction, callValue, makeFunction } from './calls.js';
 import { chosenBy, noteRowTest } from './choices.js';
 import { rowsBefore } from './collecting.js';
 import { evaluate, truthOf } from './expressions.js';
-import type { Engine, Interpreter } from './interpreter.js';
+import { type Engine, type Interpreter, SYNTAX } from './interpreter.js';
 import { type Elements, elementsOf } from './iterate.js';
+import { isMarimoCell } from './marimo.js';
 import { binaryValue } from './operators.js';
 import { slidingVariable } from './row-events.js';
 import { foldsIn, takeOneFold } from './splitters.js';
@@ -118,6 +119,7 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       }
       return runSuite(interp, statement.body);
     case 'function':
+      if (isMarimoCell(interp, statement)) interp.marimoCells.push(statement);
       define(interp, statement.name, decorated(interp, statement, makeFunction(interp, statement)));
       return 'next';
     case 'class':
@@ -149,7 +151,7 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       }
       return 'next';
     case 'other':
-      if (statement.error) interp.skip(statement, 'syntax that could not be read');
+      if (statement.error) interp.skip(statement, SYNTAX);
       for (const part of statement.parts) evaluate(interp, part);
       if (statement.suites.length > 0) {
         interp.store.branches(statement.suites.map((suite) => () => goesOn(runSuite(interp, suite))));

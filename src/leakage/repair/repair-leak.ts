@@ -110,6 +110,10 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
   const [first] = context.leaks;
   if (first === undefined)
     return { ok: false, reason: 'The analysis finds no leak that begins in this block.' };
+  const isInString = context.module.magicCalls.some(
+    ({ start, end }) => start < block.end && block.start < end,
+  );
+  if (isInString) return { ok: false, reason: 'Not rewritten: the code is in the string of a magic.' };
   const decision = DECISIONS[first.kind];
   const reasons: string[] = decision === undefined ? [] : [decision];
   for (const strategy of decision === undefined ? strategiesFor(first) : []) {

@@ -32,6 +32,16 @@ export interface ReportedFile {
   /** Path as the reader knows it, relative to where the check ran. */
   readonly file: string;
   readonly findings: readonly ReportedFinding[];
+  /** What the reader should know about the check itself: that it failed, or what it did not cover. */
+  readonly notices?: readonly ReportedNotice[];
+}
+
+/** A sentence about the check of a file. */
+export interface ReportedNotice {
+  readonly level: 'error' | 'warning';
+  /** Counted from 1; absent: the file as a whole. */
+  readonly line?: number;
+  readonly message: string;
 }
 
 const COMMANDS = { high: 'error', medium: 'warning', low: 'notice' } as const;
@@ -41,8 +51,8 @@ const COMMANDS = { high: 'error', medium: 'warning', low: 'notice' } as const;
  * the lines in the pull request (GitHub documentation, "Workflow commands").
  */
 export function toGithubAnnotations(files: readonly ReportedFile[]): string {
-  const lines = files.flatMap(({ file, findings }) =>
-    findings.map(({ kind, severity, line, endLine, message }) => {
+  const lines = files.flatMap(({ file, findings, notices = [] }) => [
+    ...findings.map(({ kind, severity, line, endLine, message }) => {
       const properties = [
         `file=${property(file)}`,
         `line=${line}`,
@@ -51,7 +61,12 @@ export function toGithubAnnotations(files: readonly ReportedFile[]): string {
       ];
       return `::${COMMANDS[severity]} ${properties.join(',')}::${data(message)}\n`;
     }),
-  );
+    ...notices.map(({ level, line, message }) => {
+      const at = line === undefined ? '' : `,line=${line}`;
+      const title = level === 'error' ? 'Not checked' : 'Not followed';
+      return `::${level} file=${property(file)}${at},title=${title}::${data(message)}\n`;
+    }),
+  ]);
   return lines.join('');
 }
 

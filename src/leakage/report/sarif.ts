@@ -17,7 +17,24 @@ interface SarifRun {
     };
   };
   readonly columnKind: 'utf16CodeUnits';
+  readonly invocations: readonly [
+    {
+      /** False if a file could not be checked. */
+      readonly executionSuccessful: boolean;
+      readonly toolExecutionNotifications: readonly SarifNotification[];
+    },
+  ];
   readonly results: readonly SarifResult[];
+}
+interface SarifNotification {
+  readonly level: 'error' | 'warning';
+  readonly message: { readonly text: string };
+  readonly locations: readonly {
+    readonly physicalLocation: {
+      readonly artifactLocation: { readonly uri: string };
+      readonly region?: { readonly startLine: number };
+    };
+  }[];
 }
 interface SarifRule {
   readonly id: string;
@@ -73,6 +90,22 @@ export function toSarif(files: readonly ReportedFile[]): SarifLog {
       }),
     ),
   );
+  const notifications = files.flatMap(({ file, notices = [] }) =>
+    notices.map(
+      ({ level, line, message }): SarifNotification => ({
+        level,
+        message: { text: message },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: toUri(file) },
+              ...(line === undefined ? {} : { region: { startLine: line } }),
+            },
+          },
+        ],
+      }),
+    ),
+  );
   return {
     $schema: SCHEMA,
     version: '2.1.0',
@@ -80,6 +113,12 @@ export function toSarif(files: readonly ReportedFile[]): SarifLog {
       {
         tool: { driver: { name: 'solution-fleet', rules } },
         columnKind: 'utf16CodeUnits',
+        invocations: [
+          {
+            executionSuccessful: notifications.every(({ level }) => level !== 'error'),
+            toolExecutionNotifications: notifications,
+          },
+        ],
         results,
       },
     ],

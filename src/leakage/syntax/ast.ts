@@ -269,6 +269,8 @@ export interface Module {
   readonly landmarks: Landmarks;
   /** Parts that are nested too deeply to be read. */
   readonly unread: readonly Span[];
+  /** Calls of magics whose code was read out of their strings. */
+  readonly magicCalls: readonly Span[];
 }
 
 /** A function from an offset to its line number, counted from 1. Lines end with LF, CR LF or a lone CR. */

@@ -6,6 +6,10 @@ import { fieldOf, namedChildren, type RawNode } from './raw-tree.js';
 export interface Landmarks {
   /** Calls that train something, and calls of functions of the script that do. */
   readonly trainings: readonly Span[];
+  /** Calls that compute a score, by their names. */
+  readonly scorings: readonly Span[];
+  /** Whether a score is read from an attribute of a model. */
+  readonly readsScore: boolean;
   /** Code that hides what it does from anybody who reads names, with the reason to name. */
   readonly hidden: readonly (Span & { readonly reason: string })[];
 }
@@ -27,6 +31,10 @@ const ONLY_BARE: ReadonlySet<string> = new Set(['eval', 'exec', 'globals', 'loca
 /** Methods that are read as attributes for other reasons: `args.train`. */
 const ONLY_CALLED: ReadonlySet<string> = new Set(['train', 'adapt']);
 
+/** Names of functions that score predictions. Those that score clusters have no labels to learn from. */
+const SCORING =
+  /^(?:score|evaluate|cross_val_\w+|cross_validate|classification_report|confusion_matrix|roc_curve|precision_recall_curve|f1|auc|rmse|mae|mse|(?!silhouette|calinski|davies|adjusted|z_)\w+_(?:score|error|accuracy|auc|rmse))$/i;
+
 const LITERALS: ReadonlySet<string> = new Set(['true', 'false', 'none', 'integer', 'float', 'string']);
 
 export function landmarksOf(root: RawNode, source: string): Landmarks {
@@ -34,6 +42,7 @@ export function landmarksOf(root: RawNode, source: string): Landmarks {
   const hidden: (Span & { reason: string })[] = [];
   const calls: { name: string; span: Span }[] = [];
   const imported = new Set<string>();
+  let readsScore = false;
   /** By name of a function of the script: what it calls and which functions it holds. */
   const uses = new Map<string, Set<string>>();
   const hide = (node: RawNode, reason: string): void => {
@@ -87,6 +96,7 @@ export function landmarksOf(root: RawNode, source: string): Landmarks {
           hide(node, 'code that IPython runs');
         }
       }
+      readsScore ||= /^best_score_?$/.test(method);
       if (method === 'modules' && !isCalled) hide(node, 'modules that are looked up at run time');
     } else if (node.type === 'assignment' && replacesMethod(node, imported, text)) {
       hide(node, 'something of a library, or a method of a model, is replaced');
@@ -104,7 +114,9 @@ export function landmarksOf(root: RawNode, source: string): Landmarks {
   }
   const training = trainingNames(uses);
   const trainings = calls.filter(({ name }) => training.has(name)).map(({ span }) => span);
-  return { trainings, hidden };
+  const scorings = calls.filter(({ name }) => SCORING.test(name)).map(({ span }) => span);
+  scorings.sort((a, b) => a.start - b.start);
+  return { trainings, scorings, readsScore, hidden };
 }
 
 function use(uses: Map<string, Set<string>>, inside: string, name: string): void {

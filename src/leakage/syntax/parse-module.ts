@@ -1,3 +1,4 @@
+import { openMagicCalls } from '../../solution/magic-calls.js';
 import { type CodeOfMagics, readMagics } from '../../solution/notebook-magics.js';
 import { parsePython, type SyntaxTree } from '../../solution/python-syntax.js';
 import type { Module } from './ast.js';
@@ -19,15 +20,16 @@ async function parseWithMagics(
 
 /** Parses a script (notebook magics allowed) into the syntax the analysis works on. */
 export async function parseModule(source: string): Promise<Module> {
-  const { tree, hidden } = await parseWithMagics(source);
+  const { text, calls } = openMagicCalls(source);
+  const { tree, hidden } = await parseWithMagics(text);
   try {
     const parsed = !tree.rootNode.hasError;
     const { root, size } = copyTree(tree);
-    const lowering = new StatementLowering(source);
+    const lowering = new StatementLowering(text);
     const body = lowering.suite(root, undefined);
-    const found = landmarksOf(root, source);
+    const found = landmarksOf(root, text);
     const landmarks = { ...found, hidden: [...hidden, ...found.hidden] };
-    return { body, source, parsed, size, landmarks, unread: lowering.unread };
+    return { body, source, parsed, size, landmarks, unread: lowering.unread, magicCalls: calls };
   } finally {
     tree.delete();
   }

@@ -21,6 +21,7 @@ import { agentProvenance, withNotes } from '../agent-provenance.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
+import { coverageFields } from './coverage-fields.js';
 import { detectLeakage, requestMoreContext } from './detect-leakage.js';
 import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
@@ -88,7 +89,7 @@ export async function checkAndFixLeakage(
   const notes = parsed.ok
     ? []
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
-  const { notFollowed } = detection.output;
+  const analysis = await second.analyze(solution.content);
   const named = detection.output.answers.map((answer) => ({ ...answer, source }));
   const missed = source === 'analysis' ? [] : await leaksMissedBy(named, solution.content, second);
   if (missed.length > 0) {
@@ -96,7 +97,7 @@ export async function checkAndFixLeakage(
       `static analysis is certain of ${leakCount(missed)} that the agent did not report; see the findings`,
     );
   }
-  if (source === 'agent' && limited.size === 0 && (await second.analyze(solution.content)).exhausted) {
+  if (source === 'agent' && limited.size === 0 && analysis.exhausted) {
     notes.push('static analysis could not follow the script to its end, so it gives no second opinion');
   }
   const answers: readonly SourcedAnswer[] = [...named, ...missed];
@@ -125,7 +126,7 @@ export async function checkAndFixLeakage(
     solution: { content: script.content },
     solutionDigest: digestOf(solution.content),
     findings,
-    ...(notFollowed === undefined ? {} : { notFollowed }),
+    ...coverageFields(analysis, { detectedBy: source, isPython: parsed.ok }),
     usage: meter.total,
     agent: agentProvenance(runner, detection),
     ...withNotes([...notes, ...limited, ...duplicateNotes(findings), ...(detection.notes ?? [])]),

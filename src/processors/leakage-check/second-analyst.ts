@@ -1,5 +1,17 @@
+import type { NamedAnalysis } from '../../agents/analysis-answer.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { isAnalysisLimit } from '../../errors.js';
+
+const NOT_ANALYZED: NamedAnalysis = {
+  findings: [],
+  notFollowed: [],
+  coverage: 'none',
+  hasScore: true,
+  exhausted: true,
+  scores: 0,
+  printedScores: 0,
+  parsed: false,
+};
 
 /**
  * The analyst as a second opinion in addition to an agent: if it takes too much time or memory, it has no findings and the
@@ -18,7 +30,7 @@ export function secondAnalyst(analyst: ScriptAnalyst, note: (sentence: string) =
     analyze: (source) =>
       unlessLimited(analyst.analyze(source), (reason) => {
         note(`static analysis gave no second opinion: ${reason}`);
-        return { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: false };
+        return NOT_ANALYZED;
       }),
     repair: (source, block) =>
       unlessLimited(analyst.repair(source, block), (reason) => ({

@@ -267,6 +267,12 @@ class ScriptContamination(_ScriptContaminationExtras):
 class _CheckExtras(_AgentResult, total=False):
     #: Code that static analysis could not follow, and therefore did not flag.
     notFollowed: list[NotFollowed]
+    #: How much of the way to the scores static analysis followed; absent before 0.2.0.
+    coverage: Literal["full", "partial", "none"]
+    #: Who checked a score of the script; empty if nobody did.
+    checkedBy: list[Literal["agent", "analysis"]]
+    #: Set if the script seems to have a score and nobody checked it: the reason.
+    notAnalyzed: str
     contamination: ScriptContamination
 
 
