@@ -181,7 +181,7 @@ export const ERROR_TABLE = {
   ),
   'solution-refused': refusedSolution.permanent(
     409,
-    'Read in the message which check says what: hand in another script, or require less of it (`require`, `onUncorrected`).',
+    'Read in the message which check says what: hand in another script, or require less of it (`require`, `onUncorrected`, `allowUnjudged`).',
   ),
   'wait-timeout': job.retryable(504, 'The job continues: wait longer, or ask later with its id.'),
   'processor-failed': job.retryable(

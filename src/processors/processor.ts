@@ -43,6 +43,8 @@ export interface ChildEvaluation {
   readonly onUncorrected?: 'evaluate' | 'refuse';
   /** Compares the script that the check leaves with the fleet's known solutions. */
   readonly contamination?: ContaminationSettings;
+  /** Evaluates a script although nobody checked its score. */
+  readonly allowUnjudged?: boolean;
   /** Statuses of the checks without which the script is not evaluated; said instead of `onUncorrected`. */
   readonly require?: {
     readonly leakage?: readonly CheckStatus[] | undefined;

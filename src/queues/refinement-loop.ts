@@ -48,6 +48,10 @@ export const RefinementLoopPayloadSchema = z
       .describe('The loop stops after so many rounds in a row without a better score; default 2.'),
     newBlock: z.strictObject(pipelineQueue).describe('Where the pipeline rewrites the block.'),
     evaluation: z.strictObject(pipelineQueue).describe('Where the pipeline scores checked scripts.'),
+    allowUnjudged: z
+      .boolean()
+      .optional()
+      .describe('A script whose score nobody checked is evaluated all the same; default: no.'),
     onUncorrected: z
       .enum(['evaluate', 'refuse'])
       .optional()

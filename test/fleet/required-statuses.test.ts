@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { RefusedSolutionError, UncheckedSolutionError } from '../../src/errors.js';
 import { ChildJobs } from '../../src/fleet/children/child-jobs.js';
 import { childProducer } from '../../src/fleet/children/child-submission.js';
@@ -179,6 +180,30 @@ describe('an evaluation that requires statuses', () => {
     ]);
     // Detection, correction and second check of the first script, and the detection of the second one.
     expect(api.requests).toHaveLength(4);
+  });
+
+  it.each<[string, boolean, Partial<GuardedEvaluation>]>([
+    ['is refused', false, {}],
+    ['is evaluated if an agent checked it', true, {}],
+    ['is evaluated with allowUnjudged', false, { allowUnjudged: true }],
+  ])('whose score static analysis cannot follow: %s', async (_name, hasAgent, more) => {
+    const solution = { content: 'import lab\nprint("Final Validation Performance:", lab.run("t.csv"))\n' };
+    const request = { evaluation, solution, ...more };
+    const { evaluation: submitted, check } = await addGuardedEvaluation(fleet, request);
+    await test.worker(hasAgent ? runnerFor(api) : createOfflineRunner());
+    const { coverage, checkedBy, notAnalyzed } = await check.result();
+    expect({ coverage, checkedBy }).toEqual({ coverage: 'none', checkedBy: hasAgent ? ['agent'] : [] });
+    const { job } = await findJob(fleet, submitted.id, 'evaluate');
+    const script = checkedSolution(job);
+    if (hasAgent || more.allowUnjudged === true) {
+      expect((await script).solution).toEqual(solution);
+      return;
+    }
+    await expect(script).rejects.toMatchObject({
+      code: 'solution-refused',
+      status: 'not-analyzed',
+      message: expect.stringContaining(notAnalyzed ?? 'a reason'),
+    });
   });
 
   it.each<[string, string, unknown]>([

@@ -59,6 +59,12 @@ const checkSettings = {
   contamination: ContaminationSettingsSchema.optional().describe(
     'The script that the check leaves is compared with the fleet’s known solutions.',
   ),
+  allowUnjudged: z
+    .boolean()
+    .optional()
+    .describe(
+      'Hands a script out although nobody checked its score (`notAnalyzed` of the check); default: it fails with `solution-refused`.',
+    ),
   require: RequiredStatusesSchema.optional().describe(
     'Statuses without which the evaluation is not handed out; it fails with `solution-refused`.',
   ),

@@ -146,7 +146,7 @@ async function evaluate(
   solution: Solution,
   work: Work,
 ): Promise<EvaluationOutcome | WithoutResult> {
-  const { evaluation, verify, workspace, model, contamination, require } = payload;
+  const { evaluation, verify, workspace, model, contamination, require, allowUnjudged } = payload;
   // A leak makes the score better, so a loop that takes the best score must not evaluate it.
   const { onUncorrected = require?.leakage === undefined ? 'refuse' : undefined } = payload;
   const optional = {
@@ -156,6 +156,7 @@ async function evaluate(
     model,
     contamination,
     require,
+    allowUnjudged,
     onUncorrected,
   };
   const data = { ...evaluation.data, round };

@@ -62,7 +62,7 @@ export async function checkedSolution(job: Job): Promise<CheckedSolution> {
 /** @throws RefusedSolutionError with the status that the evaluation does not allow. */
 function assertRequired(
   guard: EvaluationGuard,
-  { status, contamination }: SolutionCheckResult,
+  { status, contamination, notAnalyzed }: SolutionCheckResult,
   job: Job,
 ): void {
   const { id = '' } = job;
@@ -72,6 +72,12 @@ function assertRequired(
   const statuses = allowedStatuses(guard);
   if (!statuses.includes(status)) {
     refuse(status, `requires a script whose leakage check is ${statuses.join(' or ')}; it is ${status}`);
+  }
+  if (notAnalyzed !== undefined && guard.allowUnjudged !== true) {
+    refuse(
+      'not-analyzed',
+      `has a script whose score nobody checked (\`allowUnjudged\` allows it): ${notAnalyzed}`,
+    );
   }
   if (guard.require?.contamination === undefined || contamination?.status === 'clean') return;
   if (contamination === undefined) {

@@ -18,6 +18,8 @@ export const EvaluationGuardSchema = z.strictObject({
   digest: z.string().length(64),
   onUncorrected: z.enum(ON_UNCORRECTED),
   require: RequiredStatusesSchema.optional(),
+  /** A script whose score nobody checked is evaluated all the same. */
+  allowUnjudged: z.literal(true).optional(),
 });
 export type EvaluationGuard = z.infer<typeof EvaluationGuardSchema>;
 

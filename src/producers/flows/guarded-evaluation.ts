@@ -46,6 +46,11 @@ export interface CheckSettings {
    * `contamination` needs the settings of the same name.
    */
   readonly require?: RequiredStatuses;
+  /**
+   * Evaluates a script although nobody checked its score (`notAnalyzed` of the check); default: `checkedSolution` refuses to
+   * return it.
+   */
+  readonly allowUnjudged?: boolean;
 }
 
 export interface GuardedEvaluation extends CheckSettings {
@@ -61,6 +66,7 @@ export const CHECK_SETTINGS: OptionNames<CheckSettings> = {
   contamination: true,
   onUncorrected: true,
   require: true,
+  allowUnjudged: true,
 };
 const REQUEST_FIELDS: OptionNames<GuardedEvaluation> = {
   ...CHECK_SETTINGS,
@@ -100,7 +106,17 @@ export async function addGuardedEvaluation(
 /** A guarded evaluation as a node of a flow. */
 export function guardedEvaluationNode(
   fleet: FleetClient,
-  { solution, evaluation, workspace, model, verify, tags, contamination, ...required }: GuardedEvaluation,
+  {
+    solution,
+    evaluation,
+    workspace,
+    model,
+    verify,
+    tags,
+    contamination,
+    allowUnjudged,
+    ...required
+  }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
   checkEvaluation(evaluation, fleet);
@@ -128,6 +144,7 @@ export function guardedEvaluationNode(
     digest: digestOf(solution.content),
     onUncorrected,
     ...(require === undefined ? {} : { require }),
+    ...(allowUnjudged === true ? { allowUnjudged } : {}),
   };
   return {
     checkId: check.id,

@@ -145,7 +145,7 @@ class FleetClient:
         """An evaluation that can only start once its script was checked; :meth:`claim` takes it up.
 
         Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``,
-        ``contamination``, ``require``.
+        ``contamination``, ``require``, ``allow_unjudged``.
         """
         body = {"solution": {"content": script_text(solution)}, "evaluation": evaluation}
         return self._guarded(self._post("/v1/flows/guarded-evaluation", {**body, **_json(options)}))
@@ -161,7 +161,7 @@ class FleetClient:
         """Guarded evaluations of many candidates, and a job after them all. One that fails sinks no other.
 
         Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``,
-        ``contamination``, ``require``.
+        ``contamination``, ``require``, ``allow_unjudged``.
         """
         # Keys of their own, so that a request whose answer is lost can be sent again.
         body: dict[str, Any] = {
@@ -344,6 +344,7 @@ _JSON_NAMES = {
     "verify": "verify",
     "contamination": "contamination",
     "require": "require",
+    "allow_unjudged": "allowUnjudged",
 }
 
 

@@ -184,6 +184,8 @@ class _RefinementLoopOptions(_InWorkspace, total=False):
     maxRoundsWithoutGain: int
     #: Default: ``refuse``, because a leak makes the score better.
     onUncorrected: OnUncorrected
+    #: A script whose score nobody checked is evaluated all the same.
+    allowUnjudged: bool
     verify: Literal["agent"]
     #: Each script that a check leaves is compared with the fleet's known solutions.
     contamination: ContaminationSettings
@@ -542,6 +544,8 @@ class CheckOptions(StepOptions, total=False):
     verify: Literal["agent"]
     #: The script that the check leaves is compared with the fleet's known solutions.
     contamination: ContaminationSettings
+    #: A script whose score nobody checked is evaluated all the same.
+    allow_unjudged: bool
     #: Statuses without which the evaluation fails with ``solution-refused``.
     require: RequiredStatuses
 
