@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { ErrorCode } from '../errors.js';
-import { FleetError, UsageError } from '../errors.js';
+import { FleetError, JobError, UsageError } from '../errors.js';
 import { type CallRecord, readCallRecords } from '../queues/call-record.js';
 import { brokenJob, isTooDeep } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
@@ -111,7 +111,15 @@ export async function retryDeadLetters(
   filter: DeadLetterFilter,
 ): Promise<DeadLetterAction> {
   demandFilter(filter, 'retry');
-  return forEachDead(fleet, filter, (id) => retryJob(fleet, id));
+  return forEachDead(fleet, filter, async (id) => {
+    try {
+      await retryJob(fleet, id);
+    } catch (thrown) {
+      if (!(thrown instanceof JobError && thrown.code === 'job-not-retryable')) throw thrown;
+      // A retry of its child or of its parent has run it again.
+      if ((await locationOf(fleet, id).queue.getJobState(id)) === 'failed') throw thrown;
+    }
+  });
 }
 
 /**

@@ -7,11 +7,14 @@ import { FleetHttpClient } from '../../src/http-client/index.js';
 import type { AskOptions } from '../../src/index.js';
 import { defineAgent, defineKind, z } from '../../src/index.js';
 import { addJob } from '../../src/producers/add-job.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
+import { retryJob } from '../../src/producers/retry-job.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import type { ResultOf } from '../../src/queues/registry.js';
 import { hasPython, runPython } from '../clients/python-program.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { runnerFor } from '../support/agent-answers.js';
+import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { emptyFolder, fleetCommand, startFleetCommand } from '../support/fleet-command.js';
 import {
@@ -323,6 +326,35 @@ describe('work.ask without a model', () => {
 });
 
 describe('a kind of one’s own with agents and children', () => {
+  it('runs again once a child is retried without which it failed, if it went on without another one', async () => {
+    const two = defineKind({
+      name: 'two',
+      payload: z.object({}),
+      result: z.strictObject({ got: z.array(z.string()) }),
+      process: async (_payload, { jobs }) => {
+        const optional = await jobs.childIn('optional', {}, { name: 'optional', orElse: 'nothing' });
+        return { got: [String(optional), String(await jobs.childIn('needed', {}, { name: 'needed' }))] };
+      },
+    });
+    const { fleet, worker } = await startFleet();
+    const client = FleetClient.on(fleet.client, { redisUrl: redis.url, prefix: fleet.prefix, kinds: [two] });
+    let isBroken = true;
+    const fail = () => Promise.reject(new Error('broken'));
+    const pipeline = [
+      startPipelineWorker(redis, fleet, 'optional', fail),
+      startPipelineWorker(redis, fleet, 'needed', () => (isBroken ? fail() : Promise.resolve('all'))),
+    ];
+    onTestFinished(async () => {
+      await Promise.all([client.close(), ...pipeline.map(({ close }) => close())]);
+    });
+    await worker(createOfflineRunner(), { kinds: [two] });
+    const job = await addJob(client, two, {});
+    expect(await job.wait()).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
+    isBroken = false;
+    await retryJob(client, pipeline[1]?.ran[0] ?? '', 'needed');
+    expect(await job.wait()).toMatchObject({ state: 'completed', result: { got: ['nothing', 'all'] } });
+  });
+
   it('replays its answered calls after its worker was killed, in the isolated process of the next worker', async () => {
     const { fleet, api } = await startFleet([
       textReply('science'),

@@ -267,6 +267,35 @@ describe('addGuardedEvaluation', () => {
     });
   });
 
+  it('REQ-SF-022: an evaluation that is retried runs its failed or cancelled check first, and not without it', async () => {
+    let reply: () => Reply = () => errorReply(400, 'invalid_request_error');
+    const { fleet, worker, runner } = await startFleet(() => reply());
+    const pipeline = evaluate();
+    const submit = () => addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
+    const [failed, cancelled, running] = [await submit(), await submit(), await submit()];
+    const gone = await submit();
+    await cancelled.check.cancel();
+    const failing = await worker(runner);
+    for (const { evaluation: parent } of [failed, cancelled, running, gone]) {
+      expect(await parent.wait()).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
+    }
+    await failing.stop(1_000);
+    await (await findJob(fleet, gone.check.id)).job.remove();
+    await (await findJob(fleet, running.check.id)).job.retry('failed');
+    const retry = ({ evaluation: { id } }: typeof gone) => retryJob(fleet, id, 'evaluate');
+    await expect(retry(gone)).rejects.toMatchObject({ code: 'job-not-retryable' });
+    const retried = [failed, cancelled, running];
+    for (const handles of retried) {
+      await retry(handles);
+      expect((await handles.evaluation.view()).state).toBe('waiting-children');
+    }
+    reply = () => leaks();
+    await worker(runner);
+    for (const handles of retried)
+      expect(await handles.evaluation.returned()).toMatchObject({ status: 'clean' });
+    expect(pipeline.ran.sort()).toEqual(retried.map((handles) => handles.evaluation.id).sort());
+  });
+
   it('two submissions at once with one key and two scripts: one of them is rejected', async () => {
     const { fleet } = await startFleet([]);
     const submit = (content: string) =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { retryDeadLetters } from '../../src/producers/dead-letters.js';
 import { findJob } from '../../src/producers/find-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
@@ -117,6 +118,26 @@ describe('addRefinementStep', () => {
     await untilCompleted(fleet, 'extract', again.extract.id);
     expect((await again.extract.result()).outcome).toBe('selected');
   });
+
+  it.each([
+    ['its parent', ['extract']],
+    ['both jobs', ['summarize', 'extract']],
+  ] as const)(
+    'runs again, the child first, with %s as dead letters that are retried',
+    async (_what, kinds) => {
+      let broken = true;
+      const { fleet, worker, runner } = await startFleet((request) =>
+        broken ? errorReply(401) : reply(request),
+      );
+      await worker(runner);
+      const step = await addRefinementStep(fleet, STEP);
+      await step.extract.wait();
+      broken = false;
+      const ids = kinds.map((kind) => step[kind].id);
+      expect(await retryDeadLetters(fleet, { ids })).toEqual({ done: ids, refused: [] });
+      expect(await step.extract.wait()).toMatchObject({ state: 'completed' });
+    },
+  );
 
   it('with a key and force runs again after success', async () => {
     const { fleet, worker, runner, api: server } = await startFleet(reply);

@@ -124,6 +124,6 @@ export async function runFlowAgain(fleet: FleetClient, root: FlowNode, parent: J
   );
   if (again.some(Boolean)) return true;
   // Another submission has just run a child again: the parent must not run before it.
-  if (await waitAgain(fleet.client, fleet.jobKey(root.queue, root.id))) return false;
+  if ((await waitAgain(fleet.client, fleet.jobKey(root.queue, root.id))) === 'waits') return false;
   return runAgain(fleet, root.queue, parent);
 }
