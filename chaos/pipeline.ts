@@ -59,6 +59,8 @@ function followUps(marker: string, script: string): FollowUp[] {
 }
 
 const SUBMIT_EVERY_MS = 150;
+/** How often a full pipeline looks for room, in milliseconds. */
+const LOOK_EVERY_MS = 150;
 /** Number of unfinished jobs from which the pipeline waits. */
 const MAX_OPEN = 60;
 
@@ -70,16 +72,23 @@ export class Pipeline {
   refusedSubmissions = 0;
   readonly #fleet: FleetClient;
   readonly #evaluating: Worker;
+  readonly #submitEveryMs: number;
   #stopped = false;
   #submitting: Promise<void> = Promise.resolve();
 
-  private constructor(fleet: FleetClient, evaluating: Worker, evaluated: readonly Evaluated[]) {
+  private constructor(
+    fleet: FleetClient,
+    evaluating: Worker,
+    evaluated: readonly Evaluated[],
+    submitEveryMs: number,
+  ) {
     this.evaluated = evaluated;
+    this.#submitEveryMs = submitEveryMs;
     this.#fleet = fleet;
     this.#evaluating = evaluating;
   }
 
-  static async open(redisUrl: string, prefix: string): Promise<Pipeline> {
+  static async open(redisUrl: string, prefix: string, submitEveryMs = SUBMIT_EVERY_MS): Promise<Pipeline> {
     const fleet = await FleetClient.open({ redisUrl, prefix });
     const evaluated: Evaluated[] = [];
     const evaluating = new Worker(
@@ -98,7 +107,7 @@ export class Pipeline {
       },
     );
     evaluating.on('error', () => undefined);
-    return new Pipeline(fleet, evaluating, evaluated);
+    return new Pipeline(fleet, evaluating, evaluated, submitEveryMs);
   }
 
   get fleet(): FleetClient {
@@ -124,7 +133,7 @@ export class Pipeline {
     for (let number = 0; !this.#stopped; number += 1) {
       await this.#roomForMore();
       await this.#submit(number);
-      await new Promise((resolve) => setTimeout(resolve, SUBMIT_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, this.#submitEveryMs));
     }
   }
 
@@ -143,7 +152,7 @@ export class Pipeline {
         // Redis is away; the submission will find out when it is back.
         return;
       }
-      await new Promise((resolve) => setTimeout(resolve, SUBMIT_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
   }
 

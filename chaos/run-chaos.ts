@@ -14,7 +14,10 @@ export interface ChaosOptions {
   readonly seed: number;
   /** How long faults are injected, in milliseconds; jobs under way then get `settleMs` to end. */
   readonly durationMs: number;
+  /** The faults; planned from the seed if not given. */
+  readonly plan?: readonly PlannedFault[];
   readonly workers?: number;
+  readonly submitEveryMs?: number;
   readonly settleMs?: number;
   /**
    * How Redis writes its file. With `everysec`, it may acknowledge writes that are not on disk yet, and lose up to two
@@ -50,7 +53,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const {
     seed,
     durationMs,
+    plan = planFaults(seed, durationMs),
     workers = 3,
+    submitEveryMs,
     settleMs = 120_000,
     appendfsync = 'always',
     say = () => undefined,
@@ -61,11 +66,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const pool = new WorkerPool(workerEnvironment(proxy.url, provider.api.url));
   try {
     await pool.start(workers);
-    const pipeline = await Pipeline.open(redis.url, PREFIX);
+    const pipeline = await Pipeline.open(redis.url, PREFIX, submitEveryMs);
     try {
       const breaker = new Breaker({ redis, proxy, provider, pool, pipeline, say });
       pipeline.begin();
-      await breaker.carryOut(planFaults(seed, durationMs), MAX_STRETCH * durationMs);
+      await breaker.carryOut(plan, MAX_STRETCH * durationMs);
       await pipeline.stopSubmitting();
       say(`no more faults; ${pipeline.accepted.length} jobs were accepted`);
       await untilAllEnded(pipeline, settleMs);
