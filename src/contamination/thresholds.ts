@@ -19,13 +19,19 @@ export const MINIMUM_TOKENS = 60;
 /** The same for prose, in words. */
 export const MINIMUM_WORDS = 40;
 
+/** Weight (half as many tokens) from which a program has enough ways to be written, and below which it has the fewest. */
+const MANY_WAYS = 90;
+const FEW_WAYS = 50;
+/** The fraction of the rest that is added to the threshold of the smallest programs. */
+const SMALL_ADDS = 0.55;
+
 /**
- * A small program has few ways to be written, so that more of it must coincide: up to a fifth of the rest is
- * added to a threshold, falling to nothing at a weight of 60 (about 120 tokens).
+ * A small program has few ways to be written, and two people often write the same one, so more of it must coincide: up to
+ * half of the rest is added to a threshold, falling to nothing at a weight of 90 (about 180 tokens).
  */
 export function thresholdForSize(threshold: number, total: number): number {
-  const small = Math.max(0, Math.min(1, (60 - total) / 40));
-  return threshold + (1 - threshold) * 0.35 * small;
+  const small = Math.max(0, Math.min(1, (MANY_WAYS - total) / (MANY_WAYS - FEW_WAYS)));
+  return threshold + (1 - threshold) * SMALL_ADDS * small;
 }
 
 /**

@@ -205,6 +205,33 @@ describe('SPEC-SIL-009: one form for the same thing', () => {
       'def f(a, b=None):\n    c = 1\n    return c + a\n',
     ],
     ['layout and comments', 'x = f(a, b)  # here\n', '\n\nx = f(\n    a,\n    b,\n)\n'],
+    ['lists made for a walk', 'for x in f(xs):\n    g(x)\n', 's = tuple(f(xs))\nfor x in s:\n    g(x)\n'],
+    [
+      'ranges made for a walk',
+      'i = 0\nwhile i < n:\n    f(i)\n    i += 1\n',
+      's = list(range(n))\nfor i in s:\n    f(i)\n',
+    ],
+    ['empty collections', 'a = []\nb = {}\n', 'a = list()\nb = dict()\n'],
+    [
+      'literals under any name in a function',
+      'def f(a):\n    MAX_X = 1000\n    return a < MAX_X\n',
+      'def f(a):\n    return a < 1000\n',
+    ],
+    [
+      'literals under any name, renamed',
+      'def f(a):\n    limit_of_it = 1000\n    return a < limit_of_it\n',
+      'def f(a):\n    return a < 1000\n',
+    ],
+    [
+      'endless loops with a break at their start',
+      'while i < n:\n    f(i)\n',
+      'while True:\n    if not (i < n):\n        break\n    f(i)\n',
+    ],
+    [
+      'endless loops with the opposite comparison',
+      'while i < n:\n    f(i)\n',
+      'while True:\n    if i >= n:\n        break\n    f(i)\n',
+    ],
     [
       'statements that do nothing',
       'def f(a):\n    return a + 1\n',
@@ -229,6 +256,8 @@ describe('SPEC-SIL-009: one form for the same thing', () => {
       'const s = Array.from(xs.keys());\nfor (let i = 0; i < s.length; i++) {\n  const x = s[i];\n  f(x);\n}',
     ],
     ['arrow parameters and trailing commas', 'const g = (x) => f([x, 1,]);', 'const g = x => f([x, 1]);'],
+    ['lists made for a walk', 'for (const x of xs) f(x);', 'const s = [...xs];\nfor (const x of s) f(x);'],
+    ['empty collections', 'const a = [];', 'const a = new Array();'],
     ['equality', 'if (a === b) f();', 'if (a == b) { f(); }'],
   ])('SPEC-SIL-009: %s (JavaScript)', (_, one, other) => {
     expect(templates(one, 'javascript')).toEqual(templates(other, 'javascript'));
@@ -245,6 +274,13 @@ describe('SPEC-SIL-009: one form for the same thing', () => {
   it('SPEC-SIL-009: things that differ do not become the same', () => {
     expect(templates('x = x - a + b\n')).not.toEqual(templates('x -= a + b\n'));
     expect(templates('while not found:\n    found = f()\n')).not.toEqual([]);
+    // A list that something else reads is not one that was made for the walk.
+    expect(templates('s = tuple(xs)\nfor x in s:\n    g(x, s)\n')).toHaveLength(3);
+    // A break at another place, or one with something beside it, does not end the loop in the same way.
+    expect(templates('while True:\n    f(i)\n    if i >= n:\n        break\n')).toContain('loop|True');
+    expect(templates('while True:\n    if a or not b:\n        break\n    f(i)\n')).toContain('loop|True');
+    // A counter whose steps were cut off is no constant.
+    expect(templates('def f(a):\n    count = 0\n    return count\n')).toContain('|$0 = #');
     expect(templates('if a < b:\n    f()\n')).not.toEqual(templates('if a <= b:\n    f()\n'));
   });
 });

@@ -7,7 +7,7 @@ import { reliabilityTable } from './reliability-table.js';
 /** The smallest recall of a disguise; every one not named here may miss one in twenty-five. */
 const MIN_RECALL: Readonly<Record<string, number>> = {
   partial: 0.95,
-  combined: 0.85,
+  combined: 0.95,
   'prose-light-reword': 0.8,
 };
 
@@ -32,8 +32,10 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
   it('SPEC-SIL-009: flags at most one honest solution in a hundred', () => {
     expect(report.falsePositives.of).toBeGreaterThan(250);
     expect(report.falsePositives.fraction).toBeLessThanOrEqual(0.01);
-    const sameTask = report.kinds.find(({ kind }) => kind === 'same-task-independent');
-    expect(sameTask?.flagged.fraction).toBeLessThanOrEqual(0.01);
+    for (const kind of ['same-task-independent', 'same-task-textbook']) {
+      const sameTask = report.kinds.find((each) => each.kind === kind);
+      expect([kind, sameTask?.flagged.fraction]).toEqual([kind, 0]);
+    }
   });
 
   it('SPEC-SIL-009: of the verdicts with some confidence, about as many are right', () => {

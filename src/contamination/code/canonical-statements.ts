@@ -5,7 +5,8 @@ import { comprehensions } from './comprehensions.js';
 import { withoutNamedConstants } from './constants.js';
 import { countingLoops } from './counting-loops.js';
 import { deadStatements } from './dead-statements.js';
-import { forEachCalls, indexedLoops } from './element-loops.js';
+import { forEachCalls, indexedLoops, walkedLists } from './element-loops.js';
+import { conditionedLoops } from './endless-loops.js';
 import { made, Rebuilt, type Statement } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
@@ -67,7 +68,7 @@ export interface CanonicalStatement extends Statement {
  * - comprehensions become the loop that fills a list;
  * - types that are declared go, and named literals go back where they are used;
  * - a loop that walks a sequence by an index which serves nothing else becomes a loop over its elements;
- * - `forEach` becomes the loop it stands for;
+ * - `forEach` becomes the loop it stands for, and an endless loop with a `break` at its start the loop on a condition;
  * - `x = x + e`, `x++` become `x += e`, `x += 1`;
  * - `a > b` becomes `b < a`, `===` becomes `==`.
  */
@@ -75,7 +76,8 @@ export function canonicalStatements(statements: readonly Statement[]): Canonical
   const bare = statements.map(withoutAnnotations);
   const loops = comprehensions(countingLoops(forEachCalls(bare)));
   const plain = loops.map((statement) => ({ ...statement, tokens: plainTokens(statement) }));
-  const walked = indexedLoops(plain);
+  // What was made for the walk may be a range, so these loops count too.
+  const walked = conditionedLoops(countingLoops(walkedLists(indexedLoops(plain))));
   const dead = deadStatements(walked);
   const flagged = walked.map((statement, index) => ({ ...statement, dead: dead.has(index) }));
   return splitLongStatements(withoutNamedConstants(flagged));

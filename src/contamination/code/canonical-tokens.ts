@@ -18,7 +18,7 @@ const SWAPPED = new Map([
 
 /**
  * One form for what is written in several: `x = x + e` and `x++` as `x += e` and `x += 1`, `a > b` as
- * `b < a`, `===` as `==`, no comma before a closing bracket.
+ * `b < a`, `===` as `==`, `list()` as `[]`, no comma before a closing bracket.
  */
 export function canonicalTokens(tokens: readonly Token[]): readonly Token[] {
   // No statement that people write; here every bracket may be looked at from every other.
@@ -27,7 +27,39 @@ export function canonicalTokens(tokens: readonly Token[]): readonly Token[] {
     const plain = token.kind === TokenKind.string ? undefined : PLAIN_SIGNS.get(token.text);
     return plain === undefined ? token : made(plain, token);
   });
-  return swappedComparisons(canonicalStep(withoutNeedlessBrackets(withoutTrailingComma(signs))));
+  const plain = emptyCollections(withoutNeedlessBrackets(withoutTrailingComma(signs)));
+  return swappedComparisons(canonicalStep(plain));
+}
+
+const EMPTY = new Map([
+  ['list', '[]'],
+  ['Array', '[]'],
+  ['dict', '{}'],
+  ['Object', '{}'],
+]);
+
+/** `list()` and `new Array()` as `[]`, `dict()` and `new Object()` as `{}`. */
+function emptyCollections(tokens: readonly Token[]): readonly Token[] {
+  const isEmptyCall = (at: number): boolean =>
+    EMPTY.has(tokens[at]?.text ?? '') &&
+    tokens[at]?.kind === TokenKind.name &&
+    tokens[at + 1]?.text === '(' &&
+    tokens[at + 2]?.text === ')' &&
+    tokens[at - 1]?.text !== '.' &&
+    tokens[at + 3]?.text !== '.';
+  if (!tokens.some((_, at) => isEmptyCall(at))) return tokens;
+  const plain: Token[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at] as Token;
+    if (!isEmptyCall(at)) {
+      plain.push(token);
+      continue;
+    }
+    if (plain[plain.length - 1]?.text === 'new') plain.pop();
+    for (const bracket of EMPTY.get(token.text) ?? '') plain.push(made(bracket, token));
+    at += 2;
+  }
+  return plain;
 }
 
 /** `if (c)`, `return (v)`, `x = (v)` and `(a) => v` without their brackets. */

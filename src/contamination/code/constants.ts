@@ -2,16 +2,17 @@ import { Rebuilt, type Statement, TOP } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 /**
- * Puts literals back where they were taken from: a name at the top (or in capitals) that is assigned one number
- * or string, once, and never changed, stands for that literal. Then literals that are only combined with each other become one.
+ * Puts literals back where they were taken from: a name that is assigned one number or string, once, and never changed,
+ * stands for that literal. Then literals that are only combined with each other become one.
  */
 export function withoutNamedConstants<S extends Statement>(statements: readonly S[]): S[] {
   const constants = namedConstants(statements);
   const rebuilt = new Rebuilt<S>();
   statements.forEach((statement, index) => {
     const [name] = statement.tokens;
-    if (name !== undefined && constants.get(name.text)?.statement === index) return;
-    const tokens = constants.size === 0 ? statement.tokens : inlined(statement.tokens, constants);
+    if (name !== undefined && constants.get(keyOf(statement.scope, name.text))?.statement === index) return;
+    const scopes = constants.size === 0 ? [] : scopesAround(statements, statement.scope);
+    const tokens = constants.size === 0 ? statement.tokens : inlined(statement.tokens, constants, scopes);
     const location = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
     rebuilt.add({ ...statement, ...location, tokens: folded(tokens) });
     rebuilt.maps(index);
@@ -24,33 +25,60 @@ interface Constant {
   readonly literal: Token;
 }
 
-/** A counter whose steps were cut off looks like a constant too; so a constant is one by its scope or by its name. */
-const CAPITALS = /^[A-Z][A-Z\d_]+$/;
+/**
+ * A counter whose steps were cut off looks like a constant too. So a constant is one by its scope, or because nothing is
+ * counted or gathered from its value on. The name does not tell: a copy may have another.
+ */
+const START_VALUE = /^(?:[-+]?[01](?:\.0*)?|(?:[a-z]{0,2})?(?:''|""|``))$/i;
 
+/** Nested functions that are looked through; people write no more. */
+const MAX_NESTED = 32;
+
+/** The scope of a statement and those around it, the innermost first. */
+function scopesAround(statements: readonly Statement[], scope: number): number[] {
+  const around: number[] = [];
+  for (let at = scope; at !== TOP && around.length < MAX_NESTED; at = statements[at]?.scope ?? TOP)
+    around.push(at);
+  return [...around, TOP];
+}
+
+const keyOf = (scope: number, name: string): string => `${scope}:${name}`;
+
+/** The constants by scope and name. A name that an inner function changes is none in the scopes around it either. */
 function namedConstants(statements: readonly Statement[]): Map<string, Constant> {
   const constants = new Map<string, Constant>();
   const uses = new Map<string, number>();
   const changed = new Set<string>();
   statements.forEach((statement, index) => {
-    const { tokens, role } = statement;
+    const { tokens, role, scope } = statement;
+    const around = scopesAround(statements, role === 'define' ? index : scope);
     const end = targetsEnd(statement);
     tokens.forEach((token, at) => {
       if (token.kind !== TokenKind.name || isAttribute(tokens, at)) return;
-      uses.set(token.text, (uses.get(token.text) ?? 0) + 1);
-      if (at > 0 && isTarget(statement, at, end)) changed.add(token.text);
+      const isChanged = at > 0 && isTarget(statement, at, end);
+      for (const each of around) {
+        const key = keyOf(each, token.text);
+        uses.set(key, (uses.get(key) ?? 0) + 1);
+        if (isChanged) changed.add(key);
+      }
     });
     const [name, sign, literal] = tokens;
     if (name?.kind !== TokenKind.name) return;
     const isLiteral = literal?.kind === TokenKind.number || literal?.kind === TokenKind.string;
-    const isConstant = CAPITALS.test(name.text) || (statement.parent === TOP && statement.scope === TOP);
-    if (role === 'plain' && sign?.text === '=' && isLiteral && tokens.length === 3 && isConstant) {
-      if (constants.has(name.text)) changed.add(name.text);
-      constants.set(name.text, { statement: index, literal: literal as Token });
-    } else if (isTarget(statement, 0, end)) changed.add(name.text);
+    const isConstant = (statement.parent === TOP && scope === TOP) || !START_VALUE.test(literal?.text ?? '');
+    const key = keyOf(scope, name.text);
+    const isNew = !constants.has(key);
+    if (role === 'plain' && sign?.text === '=' && isLiteral && tokens.length === 3 && isConstant && isNew) {
+      constants.set(key, { statement: index, literal: literal as Token });
+      // For the scopes around it, another variable of this name is none of their constants.
+      for (const each of around.slice(1)) changed.add(keyOf(each, name.text));
+    } else if (isTarget(statement, 0, end)) {
+      for (const each of around) changed.add(keyOf(each, name.text));
+    }
   });
-  for (const name of constants.keys()) {
+  for (const key of constants.keys()) {
     // A constant that nothing reads is left for the check of dead statements.
-    if (changed.has(name) || (uses.get(name) ?? 0) < 2) constants.delete(name);
+    if (changed.has(key) || (uses.get(key) ?? 0) < 2) constants.delete(key);
   }
   return constants;
 }
@@ -91,10 +119,15 @@ export function targetsEnd({ role, tokens }: Statement): number {
   return tokens.findIndex((token) => token.kind === TokenKind.operator && token.text === '=');
 }
 
-function inlined(tokens: readonly Token[], constants: ReadonlyMap<string, Constant>): readonly Token[] {
+function inlined(
+  tokens: readonly Token[],
+  constants: ReadonlyMap<string, Constant>,
+  scopes: readonly number[],
+): readonly Token[] {
   return tokens.map((token, at) => {
     if (token.kind !== TokenKind.name || isAttribute(tokens, at)) return token;
-    const constant = constants.get(token.text);
+    const scope = scopes.find((each) => constants.has(keyOf(each, token.text)));
+    const constant = scope === undefined ? undefined : constants.get(keyOf(scope, token.text));
     if (constant === undefined) return token;
     const { kind, text } = constant.literal;
     return { ...token, kind, text };

@@ -1,5 +1,5 @@
 import { matchingBracket } from './brackets.js';
-import { isInside, made, Rebuilt, type Statement } from './statement.js';
+import { isInside, made, Rebuilt, type Statement, TOP } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 /** `xs.forEach((x) => {` as the loop over `xs` that it stands for. */
@@ -20,6 +20,37 @@ export function forEachCalls(statements: readonly Statement[]): Statement[] {
       tokens: [...parameters, made('of', like), ...tokens.slice(0, at - 1)],
     };
   });
+}
+
+/** A loop over a list that was made for it (`s = tuple(xs)`, `for x in s`), as the loop over the elements of `xs`. */
+export function walkedLists(statements: readonly Statement[]): Statement[] {
+  const uses = usesByName(statements);
+  const sources = new Map<number, readonly Token[]>();
+  const dropped = new Set<number>();
+  statements.forEach(({ role, tokens, scope }, index) => {
+    const [sign, sequence] = tokens.slice(-2);
+    if (role !== 'each' || sign?.text !== 'in' || sequence?.kind !== TokenKind.name) return;
+    const list = madeForTheWalk(statements, sequence.text, uses, [index]);
+    if (list === undefined || list.at > index || statements[list.at]?.scope !== scope) return;
+    sources.set(index, [...tokens.slice(0, -1), ...list.source]);
+    dropped.add(list.at);
+  });
+  return dropped.size === 0 ? [...statements] : withoutDropped(statements, dropped, sources);
+}
+
+function withoutDropped(
+  statements: readonly Statement[],
+  dropped: ReadonlySet<number>,
+  changed: ReadonlyMap<number, readonly Token[]>,
+): Statement[] {
+  const rebuilt = new Rebuilt();
+  statements.forEach((statement, index) => {
+    if (dropped.has(index)) return;
+    const location = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    rebuilt.add({ ...statement, ...location, tokens: changed.get(index) ?? statement.tokens });
+    rebuilt.maps(index);
+  });
+  return rebuilt.statements;
 }
 
 interface IndexedLoop {
@@ -109,21 +140,24 @@ interface MadeList {
   readonly source: readonly Token[];
 }
 
-/** `s = list(xs)`, `s = [...xs]` or `s = Array.from(xs)` where `s` serves nothing but this walk. */
+/** `s = list(xs)`, `s = tuple(xs)`, `s = [...xs]` or `s = Array.from(xs)` where `s` serves nothing but this walk. */
 function madeForTheWalk(
   statements: readonly Statement[],
   sequence: string,
   uses: Uses,
   walk: readonly number[],
 ): MadeList | undefined {
-  const others = (uses.get(sequence) ?? []).filter((use) => !walk.includes(use));
+  const scope = statements[walk[0] ?? -1]?.scope ?? TOP;
+  // A variable of another function is another one, whatever its name.
+  const mayBeIt = (use: number): boolean => scope === TOP || isInside(statements, use, scope);
+  const others = (uses.get(sequence) ?? []).filter((use) => !walk.includes(use) && mayBeIt(use));
   const [at] = others;
   if (at === undefined || others.length !== 1) return undefined;
   const { tokens } = statements[at] as Statement;
   const text = tokens.map((token) => token.text);
   if (text[0] !== sequence || text[1] !== '=') return undefined;
   const open =
-    text[2] === 'list'
+    text[2] === 'list' || text[2] === 'tuple'
       ? 3
       : text[2] === '[' && text[3] === '...'
         ? 2

@@ -191,6 +191,11 @@ function cleanCode(code: readonly CorpusText[], part: Part, random: Random): Dra
   for (const known of starters) {
     for (const other of starters) if (other !== known) clean('shared-starter', known, other.text);
   }
+  const textbook = readCorpus('textbook.txt').filter((text) => text.task.startsWith(part));
+  for (const known of textbook) {
+    for (const other of textbook)
+      if (other !== known && other.task === known.task) clean('same-task-textbook', known, other.text);
+  }
   const boilerplate = code.filter((text) => text.task.endsWith('-like'));
   for (const known of boilerplate) {
     for (const other of boilerplate) if (other !== known) clean('shared-boilerplate', known, other.text);
