@@ -3,19 +3,12 @@ import { ANY_LABEL } from '../interpret/row-events.js';
 import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
-import { sidesDisjoint } from '../values/comparison.js';
 import type { FitEvent, Prediction, Training } from '../values/facts.js';
-import {
-  covers,
-  isCondition,
-  overlapOf,
-  type Partition,
-  type Region,
-  relationOf,
-  sameRows,
-} from '../values/region.js';
+import { covers, overlapOf, type Partition, type Region, relationOf } from '../values/region.js';
 import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
+import { hasRole, heldOutFrom, insideTrainingSide, isHeldOut } from './held-out.js';
+import { comparesModels, finalPrints, isScoredElsewhere } from './printed.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
 export interface Leak {
@@ -74,43 +67,14 @@ function splitAt(part: Region): Split | undefined {
   return { partition, node: partition.node, statement };
 }
 
-/** Whether rows lie in the train side of a division whose other side is scored as well. */
-function insideTrainingSide(rows: readonly Region[], scored: readonly ScoredPredictions[]): boolean {
-  return rows.every((region) => {
-    let current: Region | undefined = region;
-    while (current !== undefined) {
-      const here: Region = current;
-      const others = scored.some(
-        ({ prediction, crossValidated }) =>
-          !crossValidated &&
-          heldOutFrom(prediction.training, prediction.rows) &&
-          prediction.rows.every((row) => isAcross(here, row, true)),
-      );
-      if (others) return true;
-      current = here.parent;
-    }
-    return false;
-  });
-}
-
-function heldOutFrom(training: Training | undefined, rows: readonly Region[]): boolean {
-  return training !== undefined && overlapOf(training.rows, rows) === 'no';
-}
-
-/** Whether `row` lies on another side of the division that made `region`; folds count where the caller says so. */
-function isAcross(region: Region, row: Region, withFolds = false): boolean {
-  if (region.partition === undefined) return false;
-  if (region.partition.form === 'folds' && !withFolds) return false;
-  let current: Region | undefined = row;
-  countWork(1 + row.depth);
-  while (current !== undefined) {
-    if (current.partition === region.partition) {
-      if (current.parent === region.parent) return relationOf(current, region) === 'disjoint';
-      if (isCondition(region.partition) && sidesDisjoint(current.side, region.side)) return true;
-    }
-    current = current.parent;
-  }
-  return false;
+/** Whether these rows are only watched while a model is trained, and others are held out for its score. */
+function isOnlyWatched({ prediction }: ScoredPredictions, all: readonly ScoredPredictions[]): boolean {
+  return all.some(
+    (other) =>
+      !other.watched &&
+      heldOutFrom(other.prediction.training, other.prediction.rows) &&
+      overlapOf(other.prediction.rows, prediction.rows) === 'no',
+  );
 }
 
 /** All leaks that reach a score, most certain evidence only. */
@@ -123,7 +87,8 @@ export function findLeaks(interp: Interpreter): Leak[] {
     else if (!known.nodes.includes(leak.node))
       leaks.set(key, { ...known, nodes: [...known.nodes, leak.node] });
   };
-  const scored = interp.record.scored.filter(({ prediction }) => isCertain(interp, prediction));
+  const certain = interp.record.scored.filter(({ prediction }) => isCertain(interp, prediction));
+  const scored = certain.filter((record) => !record.watched || !isOnlyWatched(record, certain));
   for (const record of scored) {
     const { prediction, score } = record;
     const { training } = prediction;
@@ -136,7 +101,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
       continue;
     }
     if (overlap === 'yes') {
-      if (!isHeldOut(interp, training, prediction) || insideTrainingSide(prediction.rows, scored)) continue;
+      if (!isHeldOut(interp, training, record) || insideTrainingSide(prediction.rows, scored)) continue;
       const kind =
         training.pseudo === true
           ? 'pseudo-labels'
@@ -173,8 +138,11 @@ export function findLeaks(interp: Interpreter): Leak[] {
     }
   }
   const final = finalPrints(interp);
+  const isNotebook = interp.record.prints.every(({ rank }) => rank === 0);
   for (const { fit, score, node } of interp.record.printedChoices) {
-    if (!final.has(node)) continue;
+    // A notebook that calls no score its last one has many: the best of several models is one of them.
+    const isOneOfMany = isNotebook && comparesModels(score) && !isScoredElsewhere(score.rows, scored);
+    if (!final.has(node) && !isOneOfMany) continue;
     if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
     const [prediction] = score.predictions;
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
@@ -182,16 +150,6 @@ export function findLeaks(interp: Interpreter): Leak[] {
   }
   if (leaks.size === 0) for (const leak of claimedInSample(interp, scored)) add(leak);
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
-}
-
-/**
- * The calls that print the score the script is evaluated by: those that call it final, or the last one. A best value
- * that is shown beside it, as the precision at some recall, was chosen for the reader.
- */
-function finalPrints({ record: { prints } }: Interpreter): ReadonlySet<Expr> {
-  const top = prints.reduce((most, { rank }) => Math.max(most, rank), 0);
-  const named = prints.filter(({ rank }) => rank === top);
-  return new Set((top === 0 ? named.slice(-1) : named).map(({ node }) => node));
 }
 
 /** Whether two texts name the same rows: by another name they may be a part, divided in a way not followed. */
@@ -210,9 +168,15 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
   if (hasHeldOutScore) return [];
   return scored.flatMap(({ prediction, score }) => {
     const { training } = prediction;
-    if (training === undefined || !interp.record.isClaimed(score) || !covers(training.rows, prediction.rows))
-      return [];
-    if (!isSameText(training.rowsText, prediction.rowsText)) return [];
+    if (training === undefined) return [];
+    const isClaimed = interp.record.isClaimed(score) && covers(training.rows, prediction.rows);
+    // Of all rows, where the model was trained on one part of them.
+    const isOfAll =
+      interp.record.isPrinted(score) &&
+      training.rows.every((region) => hasRole(region, 'train')) &&
+      !covers(training.rows, prediction.rows) &&
+      covers(prediction.rows, training.rows);
+    if (!isOfAll && !(isClaimed && isSameText(training.rowsText, prediction.rowsText))) return [];
     const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
     return [leakAt('training-rows', training, scoring)];
   });
@@ -277,57 +241,6 @@ function isCertain(interp: Interpreter, prediction: ScoredPredictions['predictio
   if (certain && training.certain) return true;
   interp.skip(node, 'which rows are trained on or scored here is not clear');
   return false;
-}
-
-/**
- * Whether scored rows that the model was trained on were meant to be held out: a part that the code names a
- * test part, a proper part of the training rows, or rows that another model is tested on.
- */
-function isHeldOut(interp: Interpreter, training: Training, { rows, inputs }: Prediction): boolean {
-  const isTest = rows.every((region) => hasRole(region, 'test'));
-  if (isTest) return true;
-  if (rows.some((region) => hasRole(region, 'train'))) return false;
-  if (!sameRows(training.rows, rows) && covers(training.rows, rows)) {
-    const proper = rows.every(
-      (region) => region.partition !== undefined || training.rows.indexOf(region) > 0,
-    );
-    if (proper && rows.every((region) => region.partition === undefined || complementTrained(interp, region)))
-      return true;
-  }
-  // A second model scored on the out-of-fold predictions that it was trained on.
-  const isSecond = inputs.length > 0 && inputs.every((input) => heldOutFrom(input.training, input.rows));
-  if (isSecond && sameRows(training.rows, rows)) return true;
-  return (
-    sameRows(training.rows, rows) &&
-    rows.every((region) => complementTrained(interp, region) && !isTrainingSide(interp, region, training))
-  );
-}
-
-function hasRole(region: Region, role: 'train' | 'test'): boolean {
-  let current: Region | undefined = region;
-  while (current !== undefined) {
-    if (current.role !== undefined) return current.role === role;
-    current = current.parent;
-  }
-  return false;
-}
-
-/** Whether some model was trained on the other side of the division that made these rows. */
-function complementTrained(interp: Interpreter, region: Region): boolean {
-  return interp.record.trainings.some(
-    (training) => training?.rows.some((row) => isAcross(region, row)) === true,
-  );
-}
-
-/** Whether other models are trained on these rows and scored on the other side. */
-function isTrainingSide(interp: Interpreter, region: Region, except: Training): boolean {
-  return interp.record.scored.some(
-    ({ prediction }) =>
-      prediction.training !== undefined &&
-      prediction.training !== except &&
-      prediction.training.rows.includes(region) &&
-      prediction.rows.some((row) => isAcross(region, row)),
-  );
 }
 
 /** A division that the scored rows went through, and the groups that it cuts through. */

@@ -118,6 +118,7 @@ export function columnFrom(interp: Interpreter, value: Value): Column {
     predictions: facts.predictions,
     from,
     madeBy: interp.statement,
+    ...(facts.scores.length > 0 && facts.predictions.length === 0 ? { scores: facts.scores } : {}),
     ...(value.type === 'constant' ? { constant: value.value } : {}),
   };
 }
@@ -147,6 +148,7 @@ export function setColumn(
           fits: union(before.fits, column.fits),
           predictions: union(before.predictions, column.predictions),
           from: union(before.from, column.from),
+          scores: union(before.scores ?? [], column.scores ?? []),
         }
       : partly
         ? { ...column, from: union(column.from, [name]) }
@@ -156,7 +158,9 @@ export function setColumn(
   const dropped = state.dropped.has(name)
     ? new Set([...state.dropped].filter((other) => other !== name))
     : state.dropped;
-  interp.store.write(table.cell, { ...state, columns, dropped });
+  // A frame that was made empty has the rows of its first column.
+  const { rows, certain } = state.rows.length > 0 || partly ? state : interp.dataOf(value);
+  interp.store.write(table.cell, { ...state, rows, certain, columns, dropped });
 }
 
 /** `frame['age'][mask] = v`, `frame.age.iloc[i] = v`: the column of a frame in which some rows are set. */

@@ -14,7 +14,7 @@ import {
 import { countWork } from '../values/work.js';
 import { libraryMember } from './bounds.js';
 import { lengthOf } from './builtins.js';
-import { readSearchResult } from './estimator-methods.js';
+import { readSearchResult } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
 import { columnOf } from './rows-and-columns.js';
 
@@ -81,6 +81,7 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
       if (object.source !== undefined) return object;
       return methodOf(object, name);
     case 'mapping':
+      return name === 'history' ? object : methodOf(object, name);
     case 'sequence':
     case 'view':
     case 'positions':

@@ -7,7 +7,7 @@ export type CallbackEffect =
   /** It decides when the training ends, or which state the model has after it. */
   | { readonly type: 'stops' }
   /** It writes the best state to a file; that counts where the file is loaded. */
-  | { readonly type: 'keeps'; readonly file: Value | undefined };
+  | { readonly type: 'saves'; readonly file: Value | undefined };
 
 /** What a list of callbacks, or one of them, does. */
 export function callbackEffects(value: Value, seen = new Set<object>()): readonly CallbackEffect[] {
@@ -48,7 +48,7 @@ function effectOf({ path, options }: EstimatorState): readonly CallbackEffect[] 
   if (!isCheckpoint || /lightning/.test(path)) return [{ type: 'stops' }];
   const best = options.get('save_best_only');
   if (best === undefined || (best.type === 'constant' && best.value !== true)) return [];
-  return [{ type: 'keeps', file: options.get('filepath') ?? options.get('0') }];
+  return [{ type: 'saves', file: options.get('filepath') ?? options.get('0') }];
 }
 
 /** A callback of a module that nobody described, by the text of the call that makes it. */
@@ -57,5 +57,5 @@ function effectOfText(text: string): readonly CallbackEffect[] {
   const monitor = /monitor\s*=\s*['"](\w+)/.exec(text) ?? /EarlyStopping\(\s*['"](\w+)/.exec(text);
   if (watchesTraining(monitor?.[1])) return [];
   if (!/ModelCheckpoint/.test(text)) return [{ type: 'stops' }];
-  return /save_best_only\s*=\s*True/.test(text) ? [{ type: 'keeps', file: undefined }] : [];
+  return /save_best_only\s*=\s*True/.test(text) ? [{ type: 'saves', file: undefined }] : [];
 }

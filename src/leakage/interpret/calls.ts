@@ -13,6 +13,7 @@ import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { callLibrary } from './library-calls.js';
 import { containerMethod, opaqueMethod } from './other-methods.js';
+import { bindRemovedFrame } from './removed-cells.js';
 import { tableMethod } from './table-methods.js';
 import { unknownCall } from './unknown-calls.js';
 import { viewMethod } from './view-methods.js';
@@ -58,6 +59,7 @@ export function evaluateCall(interp: Interpreter, call: Call): Value {
   interp.reachedCalls.add(call.end);
   if (call.callee.type === 'attribute') {
     const { name, object: expression } = call.callee;
+    bindRemovedFrame(interp, expression, name);
     const owner = isAccessor(expression) ? interp.evaluate(expression.object) : undefined;
     if (owner !== undefined && isAccessor(expression) && hasAccessor(owner, expression.name)) {
       const args = evaluateArguments(interp, call);

@@ -1,6 +1,6 @@
 import type { Expr, Slice } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
-import { type Region, sameRows } from '../values/region.js';
+import { originOf, type Region, sameRows } from '../values/region.js';
 import type { Step, TableState } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
@@ -51,7 +51,7 @@ export function sliceSteps(
 /** `frame.loc[:'2023-06']`: a comparison of the index, where the bounds are labels. */
 function labelSteps(interp: Interpreter, slice: Slice): Step[] | undefined {
   const steps: Step[] = [];
-  // Two slices that share their bound share a row or a month of rows, and are meant to divide.
+  // Two slices with one bound have a row or a month of rows in common, and are meant to divide.
   for (const [bound, operator] of [
     [slice.lower, '>='],
     [slice.upper, '<'],
@@ -64,12 +64,6 @@ function labelSteps(interp: Interpreter, slice: Slice): Step[] | undefined {
     steps.push({ partition: interp.partition('compare:index', 'selection', slice), side });
   }
   return steps.length === 0 ? undefined : steps;
-}
-
-function originOf(region: Region): Region {
-  let origin = region;
-  while (origin.parent !== undefined) origin = origin.parent;
-  return origin;
 }
 
 /** How many of the parts of a concatenation lie before a position, where it is between two of them. */

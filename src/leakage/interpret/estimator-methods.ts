@@ -1,8 +1,8 @@
 import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../library-models/methods.js';
-import type { Attribute, Call } from '../syntax/ast.js';
+import type { Call } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
-import { emptyTable, list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
-import { partOf, type Region } from '../values/region.js';
+import { emptyTable, list, newSequence, newTable } from '../values/join.js';
+import type { Region } from '../values/region.js';
 import type { Cell } from '../values/store.js';
 import {
   type Estimator,
@@ -14,19 +14,19 @@ import {
   type Value,
 } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
-import { bestScore } from './best-score.js';
 import { withChoices } from './choices.js';
+import { historyOf, WATCHED_SCORES } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
 import {
   chosenOptions,
   fittedRows,
+  heldOutByFit,
   labelsOf,
   learnedKind,
   predictionOf,
   predicts,
   subjectOf,
   trainingOf,
-  watchedFacts,
   watchedRows,
 } from './learning.js';
 import { groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
@@ -53,6 +53,13 @@ export function callEstimator(interp: Interpreter, estimator: Estimator, args: A
   return unknownCall(interp, args, call);
 }
 
+/** `model.predict(y_val)`: the labels instead of the features give no predictions. */
+function isLabel({ training }: EstimatorState, { positional: [rows] }: Arguments): boolean {
+  if (rows?.type !== 'table' || rows.cell.value.shape !== 'column') return false;
+  const [name, ...others] = rows.cell.value.from;
+  return name !== undefined && others.length === 0 && training?.labels.includes(name) === true;
+}
+
 /** Predictions of a network for a batch. */
 export function networkCall(
   interp: Interpreter,
@@ -62,7 +69,7 @@ export function networkCall(
 ): Value | undefined {
   let facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));
-  if (facts.rows.length === 0) return undefined;
+  if (facts.rows.length === 0 || isLabel(cell.value, args)) return undefined;
   const [first] = args.expressions;
   const prediction = predictionOf(cell, facts, first === undefined ? '' : interp.label(first), call);
   return newTable({ ...emptyTable({ ...facts, predictions: [prediction] }), fits: [] });
@@ -104,6 +111,10 @@ export function estimatorMethod(
     return transformed(interp, estimator.cell.value, args);
   }
   if (name === 'score' || name === 'evaluate') return scored(interp, estimator.cell, args, call);
+  if (WATCHED_SCORES.test(name) && args.all.length === 0) {
+    const history = historyOf(interp, estimator, call);
+    if (history !== undefined) return history;
+  }
   if (name === 'optimize') {
     const facts = factsOf(optimized(interp, args, call));
     interp.store.write(estimator.cell, {
@@ -159,15 +170,12 @@ function fitted(
     return event;
   }
   if (facts.rows.length === 0) return undefined;
-  const validation = args.keywords.get('validation_data');
-  const watched = args.keywordExpressions.get('validation_data');
-  if (validation !== undefined && watched !== undefined) {
-    const validated = { facts: watchedFacts(interp, validation), rowsText: interp.label(watched) };
-    interp.validated.set(estimator.cell, validated);
-  }
+  const division = heldOutByFit(interp, args, facts, call);
   const label = labelsOf(interp, args, call);
-  const extra = [...watchedRows(interp, state, args, estimator.cell), ...chosenOptions(state), ...label.fits];
-  const training = trainingOf(interp, subject, facts, rowsText, extra, call, undefined, label.columns);
+  const watched = watchedRows(interp, state, args, estimator.cell, division?.heldOut);
+  const extra = [...watched, ...chosenOptions(state), ...label.fits];
+  const rows = division?.trained ?? facts;
+  const training = trainingOf(interp, subject, rows, rowsText, extra, call, undefined, label.columns);
   const target = argument(args, 1, 'y', 'label');
   const pseudo = target !== undefined && interp.dataOf(target).predictions.length > 0;
   const recorded = pseudo ? { ...training, pseudo } : training;
@@ -271,130 +279,4 @@ function foldsOf(interp: Interpreter, state: EstimatorState, args: Arguments, ca
     true,
   );
   return newSequence({ items: [], rest: pair, tuple: false });
-}
-
-/** Attributes of fitted objects. */
-export function readSearchResult(
-  interp: Interpreter,
-  estimator: Estimator,
-  name: string,
-  expression: Attribute,
-): Value | undefined {
-  const state = estimator.cell.value;
-  const { training } = state;
-  if (name === 'history') return historyOf(interp, estimator, expression);
-  if (/^best_(params|value|trial|values)$/.test(name)) {
-    return opaque({ ...NO_FACTS, fits: state.fits, scores: state.argumentFacts.scores });
-  }
-  if (/^best_score_?$/.test(name) && state.role === 'model') return bestScore(interp, estimator, expression);
-  if (!name.endsWith('_') || training === undefined) {
-    if (name === 'layers' || name === 'module') return estimator;
-    return undefined;
-  }
-  if (name === 'best_estimator_') {
-    return newEstimator({ ...state, role: 'model', fits: training.fits });
-  }
-  if (name === 'best_score_' && state.role === 'search') {
-    return crossScore(interp, training, training.subject, training.rowsText, expression);
-  }
-  if (name === 'best_params_') {
-    const event = interp.fit(
-      'selection',
-      `the best parameters of ${training.subject}`,
-      training,
-      training.rowsText,
-      training.node,
-      training.statement,
-    );
-    return opaque({ ...NO_FACTS, fits: [event] });
-  }
-  if (name === 'labels_') {
-    return newTable({
-      ...emptyTable({ ...NO_FACTS, rows: training.rows, certain: training.certain }),
-      fits: state.fits,
-    });
-  }
-  if (/^(feature_importances_|coef_|ranking_|support_)$/.test(name) && predicts(state)) {
-    const subject = `the weights of ${training.subject}`;
-    const event = interp.fit(
-      'feature-selection',
-      subject,
-      training,
-      training.rowsText,
-      training.node,
-      training.statement,
-    );
-    return opaque({ ...NO_FACTS, fits: union([event], training.fits) });
-  }
-  return opaque({ ...NO_FACTS, fits: state.fits });
-}
-
-/** What Keras writes down after each epoch: under the names that begin with `val_`, scores of the validation rows. */
-function historyOf(interp: Interpreter, estimator: Estimator, expression: Attribute): Value | undefined {
-  const validated = interp.validated.get(estimator.cell);
-  if (validated === undefined || validated.facts.rows.length === 0) return undefined;
-  const prediction = predictionOf(estimator.cell, validated.facts, validated.rowsText, expression);
-  const score = interp.record.addScore(interp, [prediction], validated.facts, [], expression);
-  const ofTraining = ['loss', 'accuracy', 'acc', 'auc', 'mae', 'mse', 'lr', 'learning_rate'];
-  return newMapping({
-    entries: new Map(ofTraining.map((key) => [key, UNKNOWN])),
-    rest: opaque({ ...NO_FACTS, scores: [score] }),
-  });
-}
-
-/** A score by cross-validation over rows: every row is scored by a model that did not see it. */
-export function crossScore(
-  interp: Interpreter,
-  facts: Pick<Facts, 'rows' | 'certain' | 'fits' | 'predictions'>,
-  subject: string,
-  rowsText: string,
-  node: Call | Attribute,
-  options: {
-    readonly labels?: readonly string[];
-    readonly random?: boolean;
-    readonly keepsGroups?: boolean;
-    readonly groups?: string;
-  } = {},
-): Value {
-  const { labels = [] } = options;
-  const partition = interp.partition(`folds:${interp.siteKey(node)}`, 'folds', node);
-  if (options.random === true) partition.random = true;
-  if (options.keepsGroups === true) partition.keepsGroups = true;
-  if (options.groups !== undefined) partition.ignoredGroups = { text: options.groups };
-  const side = (name: 'train' | 'test') =>
-    facts.rows.map((region) => partOf(region, partition, name, name, interp.statement));
-  const training = {
-    subject,
-    rows: side('train'),
-    certain: facts.certain,
-    rowsText,
-    fits: facts.fits,
-    supervised: true,
-    labels,
-    predictions: facts.predictions,
-    node,
-    statement: interp.statement,
-  };
-  const prediction = {
-    training,
-    model: partition,
-    rows: side('test'),
-    certain: facts.certain,
-    rowsText,
-    fits: facts.fits,
-    inputs: facts.predictions,
-    node,
-  };
-  const score = interp.record.addScore(
-    interp,
-    [prediction],
-    { ...NO_FACTS, rows: facts.rows },
-    [],
-    node,
-    true,
-  );
-  return newTable({
-    ...emptyTable({ ...NO_FACTS, predictions: [prediction], scores: [score] }),
-    rows: facts.rows,
-  });
 }

@@ -1,4 +1,4 @@
-import type { Expr, Stmt } from '../syntax/ast.js';
+import type { Expr, Span, Stmt } from '../syntax/ast.js';
 import type { FitEvent } from '../values/facts.js';
 import { union } from '../values/facts.js';
 import type { Region } from '../values/region.js';
@@ -38,6 +38,7 @@ export class ExecutionContext {
   readonly #frames: Frame[] = [];
   readonly #loops: Loop[] = [];
   readonly #rounds: number[] = [];
+  readonly #repeats: Span[] = [];
   readonly #counters: (string | undefined)[] = [];
   readonly #branches: (readonly FitEvent[])[] = [];
   readonly #tests: FitEvent[][] = [];
@@ -96,12 +97,19 @@ export class ExecutionContext {
   }
 
   /** Enters a round of a loop or comprehension; `counter` is its variable if each round adds one to it. */
-  enterRound(counter: string | undefined): void {
+  enterRound(repeat: Span, counter: string | undefined): void {
+    this.#repeats.push(repeat);
     this.#counters.push(counter);
   }
 
   leaveRound(): void {
+    this.#repeats.pop();
     this.#counters.pop();
+  }
+
+  /** The innermost loop or comprehension. */
+  get repeat(): Span | undefined {
+    return this.#repeats.at(-1);
   }
 
   isCounter(name: string): boolean {

@@ -15,6 +15,7 @@ import { noteRowTest, selectionFits, withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
+import { bindRemovedFrame } from './removed-cells.js';
 import { slidingVariable } from './row-events.js';
 import { subscriptValue } from './subscripts.js';
 
@@ -47,12 +48,14 @@ function evaluated(interp: Interpreter, expression: Expr): Value {
     }
     case 'attribute': {
       const inner = expression.object;
+      bindRemovedFrame(interp, inner, expression.name);
       if (!isAccessor(inner)) return columnOrAttribute(interp, evaluate(interp, inner), expression);
       const owner = evaluate(interp, inner.object);
       if (hasAccessor(owner, inner.name)) return accessorProperty(interp, owner);
       return columnOrAttribute(interp, columnOrAttribute(interp, owner, inner), expression);
     }
     case 'subscript': {
+      bindRemovedFrame(interp, expression.object, expression.indices);
       const object = evaluate(interp, expression.object);
       return subscriptValue(interp, object, expression);
     }
@@ -214,7 +217,7 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
         return;
       }
       assign(interp, clause.target, element, clause.iterable);
-      interp.context.enterRound(slidingVariable(clause.target, clause.iterable));
+      interp.context.enterRound(expression, slidingVariable(clause.target, clause.iterable));
       const conditions = clause.conditions.map((condition) => evaluate(interp, condition));
       for (const condition of conditions) {
         for (const fit of selectionFits(condition)) if (!fits.includes(fit)) fits.push(fit);

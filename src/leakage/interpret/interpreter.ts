@@ -66,7 +66,7 @@ export class Interpreter {
   readonly notFollowed: NotFollowed[] = [];
   readonly context = new ExecutionContext();
   /** Rows that a network was validated on after each epoch, by the state of the network. */
-  readonly validated = new Map<object, { facts: Facts; rowsText: string }>();
+  readonly validated = new Map<object, { facts: Facts; rowsText: string; isOnly: boolean }>();
   /** The loop that goes through the folds of a splitter. */
   readonly foldLoops = new Map<Partition, Stmt>();
   readonly counted = new CountedGroups();

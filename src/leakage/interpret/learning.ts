@@ -9,7 +9,7 @@ import {
   type Training,
   union,
 } from '../values/facts.js';
-import { type Region, sameRows } from '../values/region.js';
+import { originOf, partOf, sameRows } from '../values/region.js';
 import type { Cell } from '../values/store.js';
 import { type EstimatorState, factsOf, MAX_PARTS, type TableState, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
@@ -71,15 +71,20 @@ export function predicts(state: EstimatorState, depth = 0): boolean {
   return predicts(last.cell.value, depth + 1);
 }
 
-/** Rows that a fit watches to decide when to stop or which round to keep. */
-export function watchedRows(
+/** Rows that a fit watches, in one or several sets. */
+interface WatchedRows {
+  readonly sets: readonly Facts[];
+  readonly expression: Expr;
+}
+
+function rowsWatched(
   interp: Interpreter,
-  state: EstimatorState | undefined,
   args: Arguments,
-  network?: Cell<EstimatorState>,
-): FitEvent[] {
-  const option = (name: string): Value | undefined => args.keywords.get(name) ?? state?.options.get(name);
-  const watched = [
+  heldOut: Facts | undefined,
+): WatchedRows | undefined {
+  const split = args.keywordExpressions.get('validation_split');
+  if (heldOut !== undefined && split !== undefined) return { sets: [heldOut], expression: split };
+  const name = [
     'eval_set',
     'validation_data',
     'valid_sets',
@@ -87,26 +92,60 @@ export function watchedRows(
     'eval_dataset',
     'val_dataloaders',
     'X_val',
-  ]
-    .map((name) => ({ value: args.keywords.get(name), expression: args.keywordExpressions.get(name) }))
-    .find(({ value }) => value !== undefined);
-  if (watched?.value === undefined || watched.expression === undefined) return [];
+  ].find((option) => args.keywords.has(option));
+  const [value, expression] = [args.keywords.get(name ?? ''), args.keywordExpressions.get(name ?? '')];
+  if (value === undefined || expression === undefined) return undefined;
+  const sets = watchedParts(value).map((part) => watchedFacts(interp, part));
+  return { sets: sets.filter(({ rows }) => rows.length > 0), expression };
+}
+
+/**
+ * Rows that a fit watches to decide when to stop or which round to keep. What it writes down about them is remembered.
+ * `heldOut`: the rows that it holds out itself (`validation_split`).
+ */
+export function watchedRows(
+  interp: Interpreter,
+  state: EstimatorState | undefined,
+  args: Arguments,
+  model: Cell<EstimatorState>,
+  heldOut?: Facts,
+): FitEvent[] {
+  const watched = rowsWatched(interp, args, heldOut);
+  const last = watched?.sets.at(-1);
+  if (watched === undefined || last === undefined) return [];
+  const { sets, expression } = watched;
+  const rowsText = interp.label(heldOut === undefined ? expression : (args.expressions[0] ?? expression));
+  interp.validated.set(model, { facts: last, rowsText, isOnly: sets.length === 1 });
+  const option = (name: string): Value | undefined => args.keywords.get(name) ?? state?.options.get(name);
   const effects = effectsOf(option);
   if (effects.length === 0) return [];
-  const events: FitEvent[] = [];
-  for (const part of watchedParts(watched.value)) {
-    const facts = watchedFacts(interp, part);
-    if (facts.rows.length === 0) continue;
-    events.push(
-      interp.fit('early-stopping', 'training', facts, interp.label(watched.expression), watched.expression),
-    );
-  }
+  const events = sets.map((facts) => interp.fit('early-stopping', 'training', facts, rowsText, expression));
   for (const effect of effects) {
-    if (effect.type !== 'keeps' || network === undefined) continue;
+    if (effect.type !== 'saves') continue;
     const file = effect.file?.type === 'constant' ? String(effect.file.value) : undefined;
-    interp.stored.addCheckpoint({ file, network, events });
+    interp.stored.addCheckpoint({ file, network: model, events });
   }
   return effects.some(({ type }) => type === 'stops') ? events : [];
+}
+
+/** `fit(X, y, validation_split=0.2)`: the rows that Keras trains on, and the last ones, which it holds out. */
+export function heldOutByFit(
+  interp: Interpreter,
+  args: Arguments,
+  facts: Facts,
+  call: Call,
+): { readonly trained: Facts; readonly heldOut: Facts } | undefined {
+  const fraction = args.keywords.get('validation_split');
+  const expression = args.keywordExpressions.get('validation_split');
+  if (fraction === undefined || expression === undefined) return undefined;
+  if (fraction.type === 'constant' && (typeof fraction.value !== 'number' || fraction.value <= 0))
+    return undefined;
+  const partition = interp.partition(`held:${interp.text(expression)}`, 'holdout', call);
+  const side = (role: 'train' | 'test'): Facts => ({
+    ...facts,
+    rows: facts.rows.map((region) => partOf(region, partition, role, role, interp.statement)),
+  });
+  return { trained: side('train'), heldOut: side('test') };
 }
 
 /** Rows of `(X_val, y_val)`: those of the features, wherever the labels were read from. */
@@ -247,7 +286,7 @@ export function labelsOf(
   const copy = labelCopy(features, labels);
   if (copy === undefined || features?.type !== 'table') return { columns, fits: [] };
   const state = features.cell.value;
-  const rows = { rows: [...new Set(state.rows.map(rootOf))], certain: state.certain };
+  const rows = { rows: [...new Set(state.rows.map(originOf))], certain: state.certain };
   const event = interp.fit(
     'label-in-features',
     `column \`${copy.column}\``,
@@ -258,13 +297,6 @@ export function labelsOf(
     columns,
   );
   return { columns, fits: [event] };
-}
-
-function rootOf(region: Region): Region {
-  countWork(region.depth);
-  let current = region;
-  while (current.parent !== undefined) current = current.parent;
-  return current;
 }
 
 /** A feature column that is the label or is computed from it alone, row by row; only where that is certain. */

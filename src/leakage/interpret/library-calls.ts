@@ -10,7 +10,7 @@ import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
 import { withChoices } from './choices.js';
 import { polarsExpression } from './column-expressions.js';
-import { crossScore } from './estimator-methods.js';
+import { crossScore } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { trainingOf, watchedRows } from './learning.js';
@@ -203,7 +203,7 @@ function booster(interp: Interpreter, path: string, args: Arguments, call: Call)
   const facts = interp.dataOf(value);
   if (facts.rows.length === 0) return model;
   const chosen = params === undefined ? [] : factsOf(params).fits.filter((fit) => fit.kind === 'selection');
-  const extra = union(watchedRows(interp, undefined, withParams), chosen);
+  const extra = union(watchedRows(interp, undefined, withParams, model.cell), chosen);
   const subject = `\`${interp.label(call.callee)}\``;
   const training = trainingOf(interp, subject, facts, interp.label(expression), extra, call);
   model.cell.value = { ...model.cell.value, training, fits: training.fits };

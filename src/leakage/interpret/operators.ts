@@ -2,7 +2,7 @@ import type { Call, Compare, ConstantValue, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
 import { emptyTable, newEstimator, newSequence, newTable } from '../values/join.js';
-import { dividedAlike, overlapOf, type Region } from '../values/region.js';
+import { dividedAlike, originOf, overlapOf } from '../values/region.js';
 import {
   constant,
   factsOf,
@@ -15,7 +15,6 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { countWork } from '../values/work.js';
 import type { Arguments } from './arguments.js';
 import { bothMasks, boundedText, pendingTogether } from './bounds.js';
 import { choiceEvents } from './choices.js';
@@ -282,13 +281,6 @@ export function unaryValue(interp: Interpreter, operator: string, value: Value, 
   const mask: Step[] =
     state.mask.length === 1 && only !== undefined ? [otherSide(only)] : [textStep(interp, node)];
   return newTable({ ...state, mask });
-}
-
-function originOf(region: Region): Region {
-  countWork(region.depth);
-  let origin = region;
-  while (origin.parent !== undefined) origin = origin.parent;
-  return origin;
 }
 
 /**

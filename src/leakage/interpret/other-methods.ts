@@ -229,6 +229,7 @@ const CHOOSING = new Set([
   'min',
   'argmax',
   'argmin',
+  'argsort',
   'idxmax',
   'idxmin',
   'nlargest',

@@ -70,6 +70,7 @@ export function columnOf(state: TableState, name: string): TableState {
   const column = state.columns.get(name);
   return {
     ...emptyTable(state, 'column'),
+    scores: union(state.scores, column?.scores ?? []),
     fits: column === undefined ? state.fits : union(column.fits, state.fits),
     predictions: column === undefined ? state.predictions : union(column.predictions, state.predictions),
     from: column === undefined || column.from.length === 0 ? [name] : union([name], column.from),

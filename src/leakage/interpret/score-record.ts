@@ -9,6 +9,8 @@ export interface ScoredPredictions {
   readonly score: Score;
   /** Scored by cross-validation inside a library. */
   readonly crossValidated: boolean;
+  /** Written down by a library for the rows that a training watches. */
+  readonly watched: boolean;
 }
 
 /** A choice that was printed as a score: the event, and where the value was printed. */
@@ -78,14 +80,23 @@ export class ScoreRecord {
     labels: Facts,
     fits: readonly FitEvent[],
     node: Expr,
-    crossValidated = false,
+    by?: 'folds' | 'watched',
   ): Score {
+    const crossValidated = by === 'folds';
     const rows = predictions.flatMap((prediction) => [...prediction.rows]);
     const folds =
       crossValidated ||
       (labels.rows.length > 0 && labels.rows.every((region) => region.partition?.form === 'folds'));
     const statement: Stmt = interp.statement;
-    const score: Score = { predictions, rows: [...new Set(rows)], folds, node, statement };
+    const { repeat } = interp.context;
+    const score: Score = {
+      predictions,
+      rows: [...new Set(rows)],
+      folds,
+      node,
+      statement,
+      ...(repeat === undefined ? {} : { repeat }),
+    };
     for (const prediction of predictions) {
       const key = [
         node.start,
@@ -95,7 +106,7 @@ export class ScoreRecord {
       ].join(':');
       if (this.#keys.has(key)) continue;
       this.#keys.add(key);
-      this.#scored.push({ prediction, fits, score, crossValidated });
+      this.#scored.push({ prediction, fits, score, crossValidated, watched: by === 'watched' });
     }
     return score;
   }

@@ -354,7 +354,7 @@ function runFor(interp: Interpreter, statement: For): Flow {
   for (const element of rounds) {
     if (!interp.step()) break;
     assign(interp, statement.target, element, statement.iterable);
-    interp.context.enterRound(slidingVariable(statement.target, statement.iterable));
+    interp.context.enterRound(statement, slidingVariable(statement.target, statement.iterable));
     interp.context.enterLoop({ statement, isComplete, before, rounds: rounds.length });
     for (const partition of foldsIn(element)) interp.foldLoops.set(partition, statement);
     const flow = runSuite(interp, statement.body);

@@ -223,9 +223,11 @@ function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableSta
     default: {
       const facts = interp.dataOf(value);
       // One row, or rows nobody knows.
-      return facts === NO_FACTS && index.type === 'name' && index.id.length === 1
-        ? state
-        : pickRows(interp, state, [textStep(interp, index)]);
+      if (facts === NO_FACTS && index.type === 'name' && index.id.length === 1) return state;
+      const picked = pickRows(interp, state, [textStep(interp, index)]);
+      // The row of the best score was chosen as that was.
+      const chosen = facts.fits.filter(({ kind }) => kind === 'selection');
+      return chosen.length === 0 ? picked : { ...picked, fits: union(picked.fits, chosen) };
     }
   }
 }

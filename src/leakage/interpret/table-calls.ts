@@ -307,6 +307,9 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
       });
     }
   }
+  // A frame without rows, which is filled column by column or row by row.
+  if (shape === 'frame' && first === undefined && !args.keywords.has('data'))
+    return newTable({ ...emptyTable(NO_FACTS, 'frame'), partial: true });
   let facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));
   if (path.endsWith('DataLoader') && facts.rows.length > 0) interp.recordLoader(facts.rows, call);

@@ -86,7 +86,7 @@ function dispatch(method: TableCall): Value {
 }
 
 /** Methods that choose the best of some scores. */
-const PICKS_ONE = /^(max|min|arg(max|min)|idx(max|min)|n(largest|smallest)|sort_values)$/;
+const PICKS_ONE = /^(max|min|arg(max|min|sort)|idx(max|min)|n(largest|smallest)|sort_values)$/;
 
 /** The same table, element by element; which rows of others they were computed from is not known any more. */
 const elementwise: Handler = ({ state }) => newTable({ ...state, from: [] });

@@ -1,5 +1,5 @@
 import type { LeakKind } from '../kinds.js';
-import type { Expr, Stmt } from '../syntax/ast.js';
+import type { Expr, Span, Stmt } from '../syntax/ast.js';
 import { type Region, sameRows } from './region.js';
 import { countWork } from './work.js';
 
@@ -66,6 +66,8 @@ export interface Score {
   readonly folds: boolean;
   readonly node: Expr;
   readonly statement: Stmt;
+  /** The innermost loop or comprehension in which it was computed. */
+  readonly repeat?: Span;
 }
 
 /** What a value carries, whatever its shape. */

@@ -192,6 +192,14 @@ function conditionsExclude(a: Region, b: Region, above: Region): boolean {
   return false;
 }
 
+/** The source that some rows come from. */
+export function originOf(region: Region): Region {
+  countWork(region.depth);
+  let origin = region;
+  while (origin.parent !== undefined) origin = origin.parent;
+  return origin;
+}
+
 export type Overlap = 'yes' | 'no' | 'unknown';
 
 /** Whether two sets of rows fraction rows. */

@@ -13,6 +13,7 @@ import {
   joinFacts,
   NO_FACTS,
   type Prediction,
+  type Score,
   type Training,
   union,
   wholeFacts,
@@ -66,6 +67,8 @@ export interface Column {
   readonly predictions: readonly Prediction[];
   /** Names of the columns it was computed from, row by row. */
   readonly from: readonly string[];
+  /** Scores that it holds, as in a table of what was tried. */
+  readonly scores?: readonly Score[];
   /** The statement that made it. */
   readonly madeBy?: Stmt;
   /** The constant that was assigned to all rows of it. */
