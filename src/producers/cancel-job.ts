@@ -11,13 +11,14 @@ import type { FleetClient } from './fleet-client.js';
 
 /**
  * Cancels a job in any state, and the children it still waits for. The cancellation is final: the worker that owns the
- * job's lock aborts a running call, a waiting job ends at once, and neither is retried.
+ * job's lock aborts a running call, a waiting job ends at once, and neither is retried. Cancelling it once more changes nothing.
  * @throws JobError `job-not-found`, or `job-already-ended`.
  */
 export async function cancelJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
   const outcome = await flagCancelled(fleet.client, queue.toKey(id));
   if (outcome === 'gone') throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
+  if (outcome === 'was-cancelled') return;
   if (outcome === 'ended') {
     throw new JobError('job-already-ended', `job ${id} has ended before it could be cancelled`, {
       jobId: id,

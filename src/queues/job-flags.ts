@@ -66,19 +66,27 @@ export async function readEnd(
 
 /**
  * Flags a job as cancelled unless it has ended or is gone.
- * KEYS[1] job hash; ARGV[1] field, ARGV[2] time in ms. Returns 1 flagged, 0 ended before, -1 no such job.
+ * KEYS[1] job hash; ARGV[1] field, ARGV[2] time in ms. Returns 1 flagged, 2 cancelled and ended before, 0 ended before, -1 no
+ * such job.
  */
 const FLAG_CANCELLED = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end
-if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then
+  local cancelled = redis.call('HMGET', KEYS[1], ARGV[1], 'failedReason')
+  return cancelled[1] and cancelled[2] and 2 or 0
+end
 -- The first write decides whether a full Redis accepts a script: this one needs no memory.
 redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
-export async function flagCancelled(client: Redis, jobKey: string): Promise<'flagged' | 'ended' | 'gone'> {
+export async function flagCancelled(
+  client: Redis,
+  jobKey: string,
+): Promise<'flagged' | 'was-cancelled' | 'ended' | 'gone'> {
   const code = await client.eval(FLAG_CANCELLED, 1, jobKey, CANCELLED_FIELD, Date.now());
   if (code === 1) return 'flagged';
+  if (code === 2) return 'was-cancelled';
   return code === 0 ? 'ended' : 'gone';
 }
 

@@ -270,7 +270,7 @@ describe.runIf(process.platform === 'linux')('a pipe that the shell passes on', 
   });
 
   it('is a file of known solutions too', async () => {
-    const line = JSON.stringify({ id: 'k', code: 'x = 1' });
+    const line = JSON.stringify({ testCaseId: 'k', solution: 'x = 1' });
     const { stdout } = await inShell(
       `contamination --known <(echo '${line}') --output <(echo 'x = 1') --json`,
     );

@@ -215,7 +215,7 @@ describe('a corrected script that is to be verified', () => {
   it('waits for a kind that no worker serves, and says so; meanwhile neither its time nor its texts run out', async () => {
     const long = { content: `${SCRIPT}# ${'x'.repeat(100_000)}\n` };
     const testCase = { id: 'digits', name: 'Digits', difficulty: 'easy' as const };
-    const timeoutMs = 2_000;
+    const timeoutMs = 8_000;
     await start({ kinds: ['solution-check'], jobTimeoutMs: timeoutMs });
     const handle = await addSolutionCheck(fleet, {
       ...VERIFIED,

@@ -144,6 +144,8 @@ describe('DELETE /v1/jobs/{id}', () => {
     expect(cancelled.status).toBe(200);
     expect(cancelled.json).toMatchObject({ state: 'cancelled', error: { code: 'job-cancelled' } });
     expect((await gateway.send('GET', `/v1/jobs/${json.id}?wait`)).json.state).toBe('cancelled');
+    const again = await gateway.send('DELETE', `/v1/jobs/${json.id}`);
+    expect([again.status, again.json.state]).toEqual([200, 'cancelled']);
   });
 
   it('refuses one that has ended, and one that is not there', async () => {
