@@ -1,4 +1,4 @@
-import { type Commonness, statementWeights } from './code/common-material.js';
+import { type Commonness, distinctiveWeight, statementWeights } from './code/common-material.js';
 import { type CodeComparison, compareCode } from './code/compare-code.js';
 import { originalSpans, type PreparedText } from './prepared-text.js';
 import { compareProse } from './prose/compare-prose.js';
@@ -70,7 +70,7 @@ function compareAsCode(output: PreparedText, known: PreparedText, context: PairC
     return tooLittle(`the known solution has ${program.size} code tokens, ${minimum} are needed`, 'wording');
   const factors = statementWeights(program, context.starter?.program(language), context.commonness);
   const comparison = compareCode(output.program(language), program, factors);
-  if (comparison.total < minimum / 6) {
+  if (comparison.total < minimum / 6 || distinctiveWeight(program, factors) < minimum / 6) {
     return tooLittle('nearly all of the known solution is starter text or common material', 'wording');
   }
   return {

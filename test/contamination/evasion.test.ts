@@ -142,6 +142,20 @@ describe('SPEC-SIL-009: a disguised copy is a copy', () => {
   });
 });
 
+/** Two curves side by side, as everybody draws them. */
+function plotOf(name: string, label: string, title: string, size: string): string {
+  const curve = (at: number, key: string): string[] => [
+    `plt.subplot(1, 2, ${at})`,
+    `plt.plot(${name}['${key}'], label='${label}')`,
+    `plt.plot(${name}['val_${key}'], label='validation')`,
+    `plt.title('${title}')`,
+    `plt.xlabel('Epoch')`,
+    `plt.legend()`,
+  ];
+  const lines = [`plt.figure(figsize=${size})`, ...curve(1, 'loss'), ...curve(2, 'accuracy'), 'plt.show()'];
+  return `import matplotlib.pyplot as plt\n\n\ndef plot_${name}(${name}):\n    ${lines.join('\n    ')}\n`;
+}
+
 const DOUBLE = 'def double(x):\n    return x * 2\n';
 
 describe('SPEC-SIL-009: a short copy of another task', () => {
@@ -214,6 +228,17 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
     );
     expect(result.checks.crossTask).toMatchObject({ status: 'ran', contaminated: false });
     expect(result.confidence).toBe(0.5);
+  });
+
+  it('SPEC-SIL-009: what a library dictates proves nothing: two plots, one of them in a long file', async () => {
+    const result = await checked(
+      plotOf('history', 'train', 'Loss', '(12, 4)'),
+      `${KNOWN}\n\n${plotOf('log', 'training', 'Model loss', '(10, 5)')}\n\n${text('tuning temperature', 'ada')}`,
+    );
+    expect(result).toMatchObject({ contaminated: false, confidence: 0.5 });
+    expect(result.checks.skipped.fingerprint).toMatch(
+      /nearly all of the known solution is .* common material/,
+    );
   });
 
   it('SPEC-SIL-009: little text is flagged by exact hash all the same', async () => {

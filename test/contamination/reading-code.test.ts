@@ -302,6 +302,12 @@ describe('SPEC-SIL-009: what a text is', () => {
     }
   });
 
+  it('SPEC-SIL-009: lines that only call something do not hide the language of the others', () => {
+    const calls = "    plt.plot(xs)\n    plt.title('x')\n    plt.show()\n".repeat(4);
+    expect(textKind(`import matplotlib.pyplot as plt\n\ndef draw(xs):\n${calls}`)).toBe('python');
+    expect(textKind("puts('a')\nputs('b')\n")).toBe('generic');
+  });
+
   it('SPEC-SIL-009: code in a fence keeps its place, all else is blanked', () => {
     const answer = "Here's it:\n```js\nlet a = 1;\n```\nThat's all.\n";
     const view = codeView(answer);

@@ -1,3 +1,4 @@
+import { libraryCalls } from './library-calls.js';
 import type { NormalStatement, Program } from './program.js';
 import { alignStatements } from './renaming.js';
 import { tile } from './tiling.js';
@@ -36,14 +37,17 @@ export type Commonness = (template: string) => number;
 
 /**
  * What each statement of a known program weighs, 0 to 1: nothing where the task hands it out, little
- * where it belongs to a common skeleton, to a one-line function, or is in many other known solutions.
+ * where it belongs to a common skeleton, only calls a library, belongs to a one-line function, or is in many other known
+ * solutions.
  */
 export function statementWeights(known: Program, starter?: Program, commonness?: Commonness): Float32Array {
   const factors = new Float32Array(known.statements.length).fill(1);
   const bodies = bodyWeights(known);
+  const calls = libraryCalls(known);
   known.statements.forEach((statement, index) => {
     let factor = 1;
-    if (SKELETON.some((pattern) => pattern.test(statement.template))) factor = SKELETON_FACTOR;
+    if (calls.has(index) || SKELETON.some((pattern) => pattern.test(statement.template)))
+      factor = SKELETON_FACTOR;
     const body = bodies.get(statement.scope);
     if (statement.scope >= 0 && body !== undefined && body <= TRIVIAL_BODY)
       factor = Math.min(factor, TRIVIAL_FACTOR);
@@ -52,6 +56,14 @@ export function statementWeights(known: Program, starter?: Program, commonness?:
   });
   if (starter !== undefined) takeOffStarter(factors, known, starter);
   return factors;
+}
+
+/** Weight of the statements that are not common material. */
+export function distinctiveWeight(known: Program, factors: Float32Array): number {
+  return known.statements.reduce(
+    (sum, { weight }, index) => ((factors[index] as number) < 1 ? sum : sum + weight),
+    0,
+  );
 }
 
 function bodyWeights(known: Program): Map<number, number> {

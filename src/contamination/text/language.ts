@@ -23,12 +23,16 @@ const JAVASCRIPT_SIGN =
 const CODE_SIGN =
   /[=;{}()[\]<>|&]|::|->|^\s*(?:#include|package |use |fn |func |public |private |SELECT |end\b|<\?)/;
 
+/** A call on a line of its own, which Python, JavaScript without semicolons and others have alike. */
+const CALL_LINE = /^\s*[\w$][\w$.]*\(.*\)\s*$/;
+
 /** What kind of text this is, told by its lines; the most frequent kind of line wins. */
 export function textKind(text: string): TextKind {
   let python = 0;
   let javascript = 0;
   let signs = 0;
   let generic = 0;
+  let calls = 0;
   let prose = 0;
   let blockComment = false;
   for (const line of sampledLines(text)) {
@@ -47,11 +51,13 @@ export function textKind(text: string): TextKind {
     if (JAVASCRIPT_SIGN.test(line)) signs += 1;
     if (isPython || isJavascript) continue;
     if (isProseLine(line)) prose += Math.max(1, trimmed.length / 80);
+    else if (CALL_LINE.test(line)) calls += 1;
     else if (CODE_SIGN.test(line)) generic += 1;
     else prose += 0.5;
   }
-  const code = Math.max(python, javascript, generic);
-  if (code === 0 || prose > 1.5 * (python + javascript + generic)) return 'prose';
+  const code = Math.max(python, javascript, generic, calls);
+  if (code === 0 || prose > 1.5 * (python + javascript + generic + calls)) return 'prose';
+  if (python + javascript === 0) return 'generic';
   if (generic > 2 * Math.max(python, javascript)) return 'generic';
   if (python > 0 && signs <= python * 0.4) return 'python';
   if (javascript > 0 && signs > 0) return 'javascript';
