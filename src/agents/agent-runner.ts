@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { CallInterceptor } from '../calls/call-interceptor.js';
+import type { Opinion } from '../queues/solution-check.js';
 import type { Usage } from '../queues/usage.js';
 import type { PromptVariables, RenderedPrompt } from './prompt-template.js';
 import type { ScriptAnalyst } from './script-analyst.js';
@@ -74,6 +75,8 @@ export interface RunContext {
  */
 export interface AgentRunner {
   readonly name: 'anthropic' | 'offline';
+  /** Whose findings of leakage count; default: of both. */
+  readonly opinion?: Opinion;
   ask(
     request: AgentRequest<string> & { schema?: undefined },
     context?: RunContext,

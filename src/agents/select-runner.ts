@@ -23,11 +23,12 @@ export function chooseRunner(
 export async function createRunner(config: Config, choice: RunnerChoice): Promise<AgentRunner> {
   if (choice.name === 'offline') return (await import('./offline-runner.js')).createOfflineRunner();
   const { createAnthropicRunner } = await import('./anthropic-runner.js');
-  return createAnthropicRunner({
+  const runner = createAnthropicRunner({
     maxTokens: config.maxTokens,
     callTimeoutMs: config.callTimeoutMs,
     callIdleMs: config.callIdleMs,
     callRetries: config.callRetries,
     ...(config.model === undefined ? {} : { model: config.model }),
   });
+  return { ...runner, opinion: config.opinion };
 }

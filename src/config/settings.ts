@@ -322,6 +322,12 @@ export const SETTINGS = {
     list,
     'Host names that a gateway without tokens accepts, besides the loopback names.',
   ),
+  opinion: setting(
+    'FLEET_OPINION',
+    'both',
+    z.enum(['both', 'agent', 'analysis']).default('both'),
+    'Whose findings of leakage count beside a model: those of `both`, of the `agent` (the model) alone, or of the `analysis` alone; the model then only corrects.',
+  ),
   minSeverity: setting(
     'FLEET_MIN_SEVERITY',
     'low',

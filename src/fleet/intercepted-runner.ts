@@ -18,5 +18,5 @@ export function interceptedRunner(
     return returned(runner.ask(request, { ...context, interceptors }));
   };
   // Requests and answers pass unchanged, so the overloads of the runner are valid for this one too.
-  return { name: runner.name, ask: ask as AgentRunner['ask'] };
+  return { ...runner, ask: ask as AgentRunner['ask'] };
 }

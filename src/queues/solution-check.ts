@@ -8,6 +8,8 @@ export const LEAKAGE_STATUSES = ['Yes Data Leakage', 'No Data Leakage'] as const
 /** Who can find a leak. */
 const FINDING_SOURCES = ['agent', 'analysis'] as const;
 export type FindingSource = (typeof FINDING_SOURCES)[number];
+/** Whose findings count beside a model. */
+export type Opinion = 'both' | FindingSource;
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -44,6 +46,16 @@ export const FindingSchema = z.strictObject({
     .describe(
       'Who found it: the agent, or static analysis, which runs in addition to a model. Absent before 0.2.0.',
     ),
+  agreedBy: z
+    .array(z.enum(FINDING_SOURCES))
+    .optional()
+    .describe(
+      'Who says that it is a leak, if both the agent and static analysis were asked: one of them, or both. Absent before 0.2.0.',
+    ),
+  objection: z
+    .string()
+    .optional()
+    .describe('What the agent answered when it was shown a leak that only static analysis found.'),
   notes: z.array(z.string()).optional().describe('What the correction changed besides the leak.'),
 });
 export type Finding = z.infer<typeof FindingSchema>;

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { reportedFile } from '../../src/cli/check/print-outcomes.js';
+import { jsonEntry, reportedFile } from '../../src/cli/check/print-outcomes.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
-import type { SolutionCheckResult } from '../../src/queues/solution-check.js';
+import { readNotebook } from '../../src/leakage/index.js';
+import type { Finding, SolutionCheckResult } from '../../src/queues/solution-check.js';
 import { NO_USAGE } from '../../src/queues/usage.js';
 
 const script = 'model.fit(X, y)\n';
@@ -34,6 +35,71 @@ it('a finding shows that static analysis found it, and what its correction chang
     'It is scored on its own rows. Note: the correction prints less',
   );
 });
+
+it.each([
+  [{ objection: 'the agent sees no leak here' }, 'objection: the agent sees no leak here'],
+  [{ agreedBy: ['analysis', 'agent'] as const }, 'found by static analysis; the agent agrees'],
+  [
+    { source: 'agent' as const, agreedBy: ['agent'] as const },
+    'found by the agent; static analysis sees no leak',
+  ],
+])('a finding shows who found it and who agrees: %j', (more, line) => {
+  const findings = result.findings.map((finding) => ({ ...finding, ...more }) as Finding);
+  const file = { file: 'a.py', text: script, script, result: { ...result, findings } };
+  expect(renderCheck(file, colorsFor({ isTTY: false } as NodeJS.WriteStream))).toContain(line);
+});
+
+it('a finding in a notebook is named by cell and line in every format, the most severe one first', () => {
+  const cells = [
+    ['import pandas as pd\n', 'scale(X)'],
+    ['y = 1\n', '\n', 'model.fit(X, y)\n', 'score(X, y)'],
+  ];
+  const text = JSON.stringify({ cells: cells.map((source) => ({ cell_type: 'code', source })) }, null, 1);
+  const notebook = readNotebook(text);
+  const finding = { leakageStatus: 'Yes Data Leakage', outcome: 'uncorrected', source: 'analysis' } as const;
+  const findings: Finding[] = [
+    {
+      ...finding,
+      severity: 'low',
+      codeBlock: 'scale(X)',
+      reason: 'It is fitted (line 2) and scored at line 6.',
+    },
+    {
+      ...finding,
+      severity: 'high',
+      codeBlock: 'model.fit(X, y)\nscore(X, y)',
+      reason: 'It trains (line 5).',
+    },
+  ];
+  const notFollowed = [{ line: 4, reason: 'a call' }];
+  const inNotebook = { ...result, findings, coverage: 'partial' as const, notFollowed };
+  const file = { file: 'a.ipynb', text, script: notebook.source, notebook, result: inNotebook };
+
+  const shown = renderCheck(file, colorsFor({ isTTY: false } as NodeJS.WriteStream), { explain: true });
+  expect(shown).toMatch(
+    /leak high .*cell 2 lines 3-4[\s\S]*It trains \(cell 2 line 3\)[\s\S]*leak low .*cell 1 line 2/,
+  );
+  expect(shown).toContain('It is fitted (cell 1 line 2) and scored at cell 2 line 4.');
+  expect(shown).toMatch(/ 3 \| model\.fit/);
+  expect(shown).toContain('not followed: cell 2 line 2: a call');
+
+  const { findings: reported, notices = [] } = reportedFile(file);
+  expect(reported.map(({ severity, line, endLine }) => [severity, line, endLine])).toEqual([
+    ['high', lineOf('model.fit', text), lineOf('score(X', text)],
+    ['low', lineOf('scale(X', text), lineOf('scale(X', text)],
+  ]);
+  expect(reported[0]?.message).toMatch(/^cell 2 lines 3-4: It trains \(cell 2 line 3\)/);
+  expect(notices).toMatchObject([{ level: 'warning', line: lineOf('"y = 1', text) + 1 }]);
+  expect(jsonEntry(file)).toMatchObject({
+    findings: [
+      { severity: 'high', cell: 2, startLine: 3, endLine: 4 },
+      { severity: 'low', cell: 1, startLine: 2, endLine: 2 },
+    ],
+    notFollowed: [{ cell: 2, line: 2 }],
+  });
+});
+
+const lineOf = (part: string, text: string): number => text.slice(0, text.indexOf(part)).split('\n').length;
 
 it('without a model, nothing says so twice', () => {
   const offline = { ...result, agent: { runner: 'offline' as const } };

@@ -4,9 +4,16 @@ import { analystBy, type ScriptAnalyst } from '../../src/agents/script-analyst.j
 import { doInPlace } from '../../src/agents/script-tasks.js';
 import { AgentError } from '../../src/errors.js';
 import { extractBlock } from '../../src/processors/extract/extract-block.js';
+import type { Finding, Opinion, SolutionCheckResult } from '../../src/queues/solution-check.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { checkWith } from '../support/leakage-check.js';
-import { jsonReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import {
+  errorReply,
+  jsonReply,
+  type MessagesApi,
+  type Script,
+  startMessagesApi,
+} from '../support/messages-api.js';
 import { workWith } from '../support/work.js';
 
 /** The model is fitted on the rows that it is scored on: a certain leak of high severity. */
@@ -39,20 +46,60 @@ afterEach(async () => {
 
 describe('a model that denies a leak', () => {
   it('is not trusted if static analysis is certain: the leak is a finding, and is corrected without a call', async () => {
-    const { result, requests } = await checkWith(LEAKY, [leaks()]);
+    const split = LEAKY.split('\n')[10] ?? '';
+    const no = jsonReply({ answers: [{ leakage_status: 'No Data Leakage', code_block: split }] });
+    const { result, requests } = await checkWith(LEAKY, [leaks(), no]);
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe(LEAKY.replace(BLOCK, FIXED));
     expect(result.findings).toMatchObject([
       { outcome: 'no-leakage', source: 'agent' },
-      { outcome: 'corrected', source: 'analysis', severity: 'high' },
+      { outcome: 'corrected', source: 'analysis', severity: 'high', agreedBy: ['analysis'] },
     ]);
+    // It may object once, to the flow that the analysis found. That removes nothing.
+    expect(result.findings[1]?.objection).toContain(split);
+    expect(requests[1]?.text).toContain('is trained on `X` (line 13)');
     expect(result.notes).toContainEqual(expect.stringContaining('a leak that the agent did not report'));
-    expect(requests).toHaveLength(1);
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each<[string, Script, Partial<Finding>]>([
+    ['agrees when it is shown the leak', [leaks(), leaks(BLOCK)], { agreedBy: ['analysis', 'agent'] }],
+    ['gives no usable answer about it', [leaks(), errorReply(400, 'no')], { agreedBy: ['analysis'] }],
+  ])('and %s', async (_name, replies, expected) => {
+    const { result } = await checkWith(LEAKY, replies);
+    expect(result.findings[1]).toMatchObject({ source: 'analysis', outcome: 'corrected', ...expected });
+    expect(result.findings[1]?.objection).toBeUndefined();
+  });
+
+  it.each<[Opinion, number, readonly Partial<Finding>[], Partial<SolutionCheckResult>]>([
+    ['agent', 1, [{ outcome: 'no-leakage' }], { status: 'clean', checkedBy: ['agent'] }],
+    [
+      'analysis',
+      0,
+      [{ source: 'analysis', outcome: 'corrected' }],
+      { status: 'corrected', checkedBy: ['analysis'] },
+    ],
+  ])('with the opinion of the %s alone: %i calls', async (opinion, calls, findings, more) => {
+    const { result, requests } = await checkWith(LEAKY, [leaks()], { opinion });
+    expect(requests).toHaveLength(calls);
+    expect(result.findings).toMatchObject(findings);
+    expect(result.findings[0]?.agreedBy).toBeUndefined();
+    expect(result).toMatchObject(more);
+  });
+
+  it('and one that names a leak that static analysis does not see, is marked', async () => {
+    const { result } = await checkWith(LEAKY.replace(BLOCK, FIXED), [
+      leaks(FIXED),
+      correction(BLOCK),
+      correction(BLOCK),
+    ]);
+    expect(result.findings).toMatchObject([{ source: 'agent', agreedBy: ['agent'] }]);
   });
 
   it('or names another block, is not trusted either', async () => {
     const { result } = await checkWith(LEAKY, [
       leaks('X = data.fillna(0)'),
+      leaks(),
       correction('X = data.fillna(-1)'),
     ]);
     expect(result.findings).toMatchObject([
@@ -64,7 +111,9 @@ describe('a model that denies a leak', () => {
 
   it('is not called again if it agrees', async () => {
     const { result, requests } = await checkWith(LEAKY, [leaks(BLOCK), correction(FIXED)]);
-    expect(result.findings).toMatchObject([{ source: 'agent', outcome: 'corrected' }]);
+    expect(result.findings).toMatchObject([
+      { source: 'agent', outcome: 'corrected', agreedBy: ['agent', 'analysis'] },
+    ]);
     expect(result.notes).toBeUndefined();
     expect(requests).toHaveLength(2);
   });
@@ -166,7 +215,7 @@ describe('a correction that does more than correct', () => {
   it('ends the printing of the score: is rejected', async () => {
     const block = LEAKY.slice(LEAKY.indexOf('score = '), -1);
     const silent = correction('score = 0.5');
-    const { result } = await checkWith(LEAKY, [leaks(block), silent, silent]);
+    const { result } = await checkWith(LEAKY, [leaks(block), leaks(), silent, silent]);
     expect(result.findings[0]).toMatchObject({ outcome: 'uncorrected' });
     expect(result.findings[0]?.reason).toContain('prints no score');
   });

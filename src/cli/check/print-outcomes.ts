@@ -57,7 +57,8 @@ function readable({ file, findings, notices = [] }: ReportedFile): ReportedFile 
   return { file: escapeControlChars(file), findings: escaped(findings), notices: escaped(notices) };
 }
 
-function jsonEntry(outcome: CheckOutcome): object {
+/** One entry of `--json`. */
+export function jsonEntry(outcome: CheckOutcome): object {
   if ('error' in outcome) return { file: outcome.file, error: errorJson(outcome.error) };
   const { file, result, written } = outcome;
   const problem = problemOf(outcome);

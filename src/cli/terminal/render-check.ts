@@ -47,7 +47,6 @@ function renderFinding(
     escapeControlCharsInLine(finding.kind ?? 'data leakage'),
     finding.location && locationText(finding.location),
   ].filter(Boolean);
-  const isAdded = finding.source === 'analysis' && shown.result.agent.runner !== 'offline';
   const reason =
     finding.reason === undefined ? [] : wrapped(escapeControlChars(finding.reason), INDENTATION, width);
   const notes = (finding.notes ?? []).flatMap((note) =>
@@ -57,10 +56,22 @@ function renderFinding(
   // Not `push(...code)` and the like: a text may have more lines than a call can have arguments.
   return [
     `  ${colors.red('leak')} ${what.join(' · ')} · ${outcomeColor(finding, colors)}`,
-    ...(isAdded ? [`${INDENTATION}found by static analysis; the agent did not report it`] : []),
+    ...witnesses(finding, shown.result).flatMap((line) => wrapped(line, INDENTATION, width)),
     ...reason,
     ...notes.map((line) => colors.dim(line)),
     ...code.map((line) => `${INDENTATION}${line}`),
+  ];
+}
+
+/** Who found a leak, if only one of two did, and what the other says to it. */
+function witnesses({ source, agreedBy, objection }: Finding, { agent }: SolutionCheckResult): string[] {
+  const found = agreedBy ?? (source === 'analysis' && agent.runner !== 'offline' ? ['analysis'] : []);
+  if (found.length !== 1)
+    return source === 'analysis' && found.length > 1 ? ['found by static analysis; the agent agrees'] : [];
+  if (found[0] === 'agent') return ['found by the agent; static analysis sees no leak here'];
+  return [
+    'found by static analysis; the agent did not report it',
+    ...(objection === undefined ? [] : [`objection: ${escapeControlChars(objection)}`]),
   ];
 }
 

@@ -8,6 +8,7 @@ import { digestOf, type Solution } from '../../queues/common.js';
 import {
   type Finding,
   type FindingSource,
+  type Opinion,
   type SolutionCheckResult,
   statusOf,
 } from '../../queues/solution-check.js';
@@ -24,6 +25,7 @@ import { CorrectedScript } from './corrected-script.js';
 import { coverageFields } from './coverage-fields.js';
 import { detectLeakage, requestMoreContext } from './detect-leakage.js';
 import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leaks.js';
+import { withObjections } from './objections.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationOf, leaksMeant, type MeantLeak, movedLeak, type Span } from './second-opinion.js';
 import type { CorrectionResult } from './validate-correction.js';
@@ -32,6 +34,8 @@ export interface LeakageCheckOptions {
   /** Directory below which the agent may read files. */
   readonly workspace?: string;
   readonly model?: string;
+  /** Whose findings count beside a model; default: the runner's. */
+  readonly opinion?: Opinion;
   /** The job's files; default: the workspace above. */
   readonly files?: JobFiles;
   readonly signal?: AbortSignal;
@@ -69,35 +73,41 @@ export async function checkAndFixLeakage(
   }
   const meter = new UsageMeter();
   // The text of the script may manipulate a model, so static analysis runs in addition.
-  const source: FindingSource = runner.name === 'offline' ? 'analysis' : 'agent';
+  const opinion = options.opinion ?? runner.opinion ?? 'both';
+  const detector =
+    opinion !== 'analysis' || runner.name === 'offline' ? runner : await analysisAlone(options);
+  const source: FindingSource = detector.name === 'offline' ? 'analysis' : 'agent';
+  const hasBoth = source === 'agent' && opinion === 'both';
   const analyst = analyzedOnce(options.analyst ?? IN_PLACE_ANALYST);
   const limited = new Set<string>();
   const second = secondAnalyst(analyst, (sentence) => limited.add(sentence));
   options.onProgress?.('detecting');
   const [detection, parsed] = await Promise.all([
-    detectLeakage(solution, { ...options, runner, meter, analyst }),
+    detectLeakage(solution, { ...options, runner: detector, meter, analyst }),
     analyst.parses(solution.content).catch(parsingLimited),
   ]);
+  const analysis = await second.analyze(solution.content);
   const context: CorrectionContext = {
     ...options,
     runner,
     meter,
     analyst: second,
     parsedBefore: parsed.ok,
+    asksBoth: hasBoth && analysis.coverage !== 'none' && !analysis.exhausted,
     isFollowed: source === 'agent' || !(await analyst.analyze(solution.content)).exhausted,
   };
   const notes = parsed.ok
     ? []
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
-  const analysis = await second.analyze(solution.content);
   const named = detection.output.answers.map((answer) => ({ ...answer, source }));
-  const missed = source === 'analysis' ? [] : await leaksMissedBy(named, solution.content, second);
+  const found = hasBoth ? await leaksMissedBy(named, solution.content, second) : [];
+  const missed = await withObjections(found, solution, context);
   if (missed.length > 0) {
     notes.push(
       `static analysis is certain of ${leakCount(missed)} that the agent did not report; see the findings`,
     );
   }
-  if (source === 'agent' && limited.size === 0 && analysis.exhausted) {
+  if (hasBoth && limited.size === 0 && analysis.exhausted) {
     notes.push('static analysis could not follow the script to its end, so it gives no second opinion');
   }
   const answers: readonly SourcedAnswer[] = [...named, ...missed];
@@ -117,7 +127,7 @@ export async function checkAndFixLeakage(
       findings.push(await correctFinding(answer, number, { solution, script, others }, context));
     }
   }
-  if (source === 'agent' && script.content !== solution.content) {
+  if (runner.name !== 'offline' && opinion !== 'agent' && script.content !== solution.content) {
     findings.push(...(await remainingFindings(solution.content, leaky, findings, script.content, second)));
   }
 
@@ -126,11 +136,17 @@ export async function checkAndFixLeakage(
     solution: { content: script.content },
     solutionDigest: digestOf(solution.content),
     findings,
-    ...coverageFields(analysis, { detectedBy: source, isPython: parsed.ok }),
+    ...coverageFields(analysis, { opinion, detectedBy: source, isPython: parsed.ok }),
     usage: meter.total,
-    agent: agentProvenance(runner, detection),
+    agent: agentProvenance(detector, detection),
     ...withNotes([...notes, ...limited, ...duplicateNotes(findings), ...(detection.notes ?? [])]),
   };
+}
+
+/** A detector that calls no model. */
+async function analysisAlone({ log }: LeakageCheckOptions): Promise<AgentRunner> {
+  log?.info('static analysis alone looks for leakage (FLEET_OPINION)');
+  return (await import('../../agents/offline-runner.js')).createOfflineRunner();
 }
 
 /** The syntax check exceeded its limits: corrections are then checked as in a script that is not Python. */
@@ -214,6 +230,7 @@ async function correctFinding(
     leakageStatus: answer.leakage_status,
     source,
     ...descriptionOf(answer, meant),
+    ...agreementOn(sourced, meant, context),
   };
   const located = script.locate(answer.code_block) ?? (await locateMoved(meant, script, context));
   if (located === null) {
@@ -245,6 +262,20 @@ async function correctFinding(
     correctedAt: located.start,
     ...(correction.notes === undefined ? {} : { notes: [...correction.notes] }),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+  };
+}
+
+/** Who says that it is a leak, if both were asked. */
+function agreementOn(
+  { source, agreedBy, objection }: SourcedAnswer,
+  meant: readonly MeantLeak[],
+  { asksBoth }: CorrectionContext,
+): Pick<Finding, 'agreedBy' | 'objection'> {
+  if (!asksBoth) return {};
+  if (source === 'agent') return { agreedBy: meant.length > 0 ? ['agent', 'analysis'] : ['agent'] };
+  return {
+    ...(agreedBy === undefined ? {} : { agreedBy }),
+    ...(objection === undefined ? {} : { objection }),
   };
 }
 

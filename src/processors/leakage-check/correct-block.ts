@@ -12,6 +12,8 @@ export interface CorrectionContext extends DetectionContext {
   readonly analyst: ScriptAnalyst;
   /** Whether the script was valid Python before any correction. */
   readonly parsedBefore: boolean;
+  /** Whether a finding says who agrees: both the agent and the analysis looked for leaks. */
+  readonly asksBoth: boolean;
   /** Whether static analysis has seen the whole script, if only it checks. */
   readonly isFollowed: boolean;
 }

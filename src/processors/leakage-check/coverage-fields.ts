@@ -1,5 +1,5 @@
 import type { NamedAnalysis } from '../../agents/analysis-answer.js';
-import type { FindingSource, SolutionCheckResult } from '../../queues/solution-check.js';
+import type { FindingSource, Opinion, SolutionCheckResult } from '../../queues/solution-check.js';
 
 /**
  * What a result says about how much of the script was checked, and by whom.
@@ -7,14 +7,20 @@ import type { FindingSource, SolutionCheckResult } from '../../queues/solution-c
  */
 export function coverageFields(
   analysis: NamedAnalysis,
-  { detectedBy, isPython }: { readonly detectedBy: FindingSource; readonly isPython: boolean },
+  {
+    opinion,
+    detectedBy,
+    isPython,
+  }: { readonly opinion: Opinion; readonly detectedBy: FindingSource; readonly isPython: boolean },
 ): Pick<SolutionCheckResult, 'coverage' | 'checkedBy' | 'notAnalyzed' | 'notFollowed'> {
   const { hasScore, notFollowed } = analysis;
   const isUnreadable = !isPython && !analysis.parsed && analysis.findings.length === 0;
   const coverage = isUnreadable ? 'none' : analysis.coverage;
   const checkedBy: FindingSource[] = [
     ...(detectedBy === 'agent' ? (['agent'] as const) : []),
-    ...(coverage === 'none' ? [] : (['analysis'] as const)),
+    ...(coverage === 'none' || (detectedBy === 'agent' && opinion === 'agent')
+      ? []
+      : (['analysis'] as const)),
   ];
   const isNotAnalyzed = checkedBy.length === 0 && hasScore;
   return {

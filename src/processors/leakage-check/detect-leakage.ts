@@ -61,7 +61,8 @@ export async function requestMoreContext(
   return wider === undefined ? finding : { ...finding, code_block: wider.code_block };
 }
 
-function requestDetection(
+/** Sends the script to the detection agent, with an addition if there is one. */
+export function requestDetection(
   solution: Solution,
   { runner, meter, workspace, model, signal, log, analyst, files }: DetectionContext,
   details: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,

@@ -7,7 +7,10 @@ import type { Finding, FindingSource } from '../../queues/solution-check.js';
 import { locateBlock, occurrencesOf } from '../../solution/index.js';
 
 /** An answer and its source. */
-export type SourcedAnswer = AnnotatedLeakageAnswer & { readonly source: FindingSource };
+export type SourcedAnswer = AnnotatedLeakageAnswer & { readonly source: FindingSource } & Pick<
+    Finding,
+    'agreedBy' | 'objection'
+  >;
 
 interface Span {
   readonly start: number;
@@ -26,7 +29,11 @@ export async function leaksMissedBy(
   const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
   const blocks = leaky.map(({ code_block }) => code_block);
   const missed = await leaksOutside(blocks, content, await seriousLeaks(content, analyst));
-  return missed.map((leak) => ({ ...analysisAnswer(leak), source: 'analysis' }));
+  return missed.map((leak) => ({
+    ...analysisAnswer(leak),
+    source: 'analysis',
+    agreedBy: ['analysis'],
+  }));
 }
 
 /**

@@ -234,6 +234,10 @@ class _FindingExtras(TypedDict, total=False):
     reason: str
     #: Who found it: the agent, or static analysis, which runs in addition to a model.
     source: Literal["agent", "analysis"]
+    #: Who says that it is a leak, if both the agent and static analysis looked.
+    agreedBy: list[Literal["agent", "analysis"]]
+    #: What the agent answered when it was shown a leak that only static analysis found.
+    objection: str
     #: What the correction changed besides the leak.
     notes: list[str]
 
