@@ -1,6 +1,6 @@
 import type { Attribute } from '../syntax/ast.js';
 import { NO_FACTS } from '../values/facts.js';
-import { list, newTable } from '../values/join.js';
+import { list, newSequence, newTable } from '../values/join.js';
 import {
   type ClassOf,
   type FunctionOf,
@@ -78,6 +78,8 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
     case 'estimator':
       return readSearchResult(interp, object, name, expression) ?? methodOf(object, name);
     case 'opaque':
+      if (object.source !== undefined && name === 'shape')
+        return newSequence({ items: [lengthOf(interp, object)], rest: UNKNOWN, tuple: true });
       if (object.source !== undefined) return object;
       return methodOf(object, name);
     case 'mapping':

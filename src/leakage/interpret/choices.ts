@@ -7,6 +7,18 @@ import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
 
 /**
+ * A cross-validation of all rows for each candidate of a loop: the best of their means is chosen on the rows that it is a
+ * score of. Of a training part it is the way to choose.
+ */
+function isOfCandidates({ predictions, repeat }: Score): boolean {
+  if (repeat === undefined) return false;
+  return predictions.every(
+    ({ crossValidated, rows }) =>
+      crossValidated === true && rows.every((region) => region.parent?.parent === undefined),
+  );
+}
+
+/**
  * Whether candidates are compared on the rows of one fold: the code is inside the loop over the folds. With
  * `nested`, it has to be in a further loop, since `if score > best` in the loop over the folds itself compares
  * fold with fold.
@@ -33,7 +45,11 @@ export function choiceEvents(
   nested = false,
 ): FitEvent[] {
   return scores
-    .filter((score) => score.rows.length > 0 && (!score.folds || isWithinFold(interp, score, nested)))
+    .filter(
+      (score) =>
+        score.rows.length > 0 &&
+        (!score.folds || isOfCandidates(score) || isWithinFold(interp, score, nested)),
+    )
     .map((score) => {
       const event = interp.fit(
         'selection',

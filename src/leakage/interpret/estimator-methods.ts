@@ -251,8 +251,17 @@ function scored(interp: Interpreter, cell: Cell<EstimatorState>, args: Arguments
 }
 
 /** Folds: the same two sides for every fold, since what holds for one fold holds for all. */
-function foldSteps(interp: Interpreter, call: Call): { train: Step; test: Step } {
-  const partition = interp.partition(`folds:${interp.siteKey(call)}`, 'folds', call);
+function foldSteps(interp: Interpreter, state: EstimatorState, call: Call): { train: Step; test: Step } {
+  // A splitter with a seed, or in order, gives the same folds again.
+  const said = (name: string): unknown => {
+    const value = state.options.get(name);
+    return value?.type === 'constant' ? value.value : value?.type;
+  };
+  const isRepeatable = typeof said('random_state') === 'number' && call.callee.type === 'attribute';
+  const key = isRepeatable
+    ? `${state.path}:${said('n_splits') ?? said('0')}:${said('random_state')}`
+    : interp.siteKey(call);
+  const partition = interp.partition(`folds:${key}`, 'folds', call);
   return {
     train: { partition, side: 'train', role: 'train' },
     test: { partition, side: 'test', role: 'test' },
@@ -260,7 +269,7 @@ function foldSteps(interp: Interpreter, call: Call): { train: Step; test: Step }
 }
 
 function foldsOf(interp: Interpreter, state: EstimatorState, args: Arguments, call: Call): Value {
-  const { train, test } = foldSteps(interp, call);
+  const { train, test } = foldSteps(interp, state, call);
   const { partition } = test;
   const count = state.options.get('n_splits');
   if (count?.type === 'constant' && count.value === 1) partition.form = 'holdout';

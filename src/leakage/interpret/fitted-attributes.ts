@@ -134,6 +134,7 @@ export function crossScore(
     rowsText,
     fits: facts.fits,
     inputs: facts.predictions,
+    crossValidated: true,
     node,
   };
   const score = interp.record.addScore(

@@ -260,6 +260,7 @@ export class Interpreter {
         form,
         node,
         statement: this.statement,
+        order: this.#partitions.size,
         ...(pieces === undefined ? {} : { pieces }),
         ...(at === undefined ? {} : { at }),
       };

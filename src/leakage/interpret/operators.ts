@@ -82,7 +82,7 @@ export function binaryValue(
   }
   if (left.type === 'sequence' && right.type === 'sequence' && operator === '+') {
     const [a, b] = [left.cell.value, right.cell.value];
-    const rest = a.rest ?? b.rest;
+    const rest = restOf(interp, a.rest, b.rest);
     return newSequence({
       items: [...a.items, ...b.items],
       tuple: a.tuple,
@@ -105,7 +105,7 @@ export function binaryValue(
   const pending = pendingTogether(pendingOf(left), pendingOf(right));
   const [stateA, stateB] = [stateOf(left), stateOf(right)];
   const facts = joinFacts(a, b);
-  const scored = { ...facts, scores: union(facts.scores, scores) };
+  const scored = scores.length === 0 ? facts : { ...facts, scores: union(facts.scores, scores) };
   if (stateA === undefined && stateB === undefined) {
     const source = left.type === 'opaque' ? left.source : right.type === 'opaque' ? right.source : undefined;
     return {
@@ -135,6 +135,18 @@ export function binaryValue(
       : operator === '|' && stateA?.mask !== undefined
         ? { mask: [textStep(interp, nodes.node)] }
         : {}),
+  });
+}
+
+/** What the items of two lists in one have in common; of rows of two tables, one list after the other. */
+function restOf(interp: Interpreter, a: Value | undefined, b: Value | undefined): Value | undefined {
+  if (a?.type !== 'table' || b?.type !== 'table') return a ?? b;
+  const [left, right] = [a.cell.value, b.cell.value];
+  const facts = joinFacts(left, right);
+  interp.recordJoin(facts.rows);
+  return newTable({
+    ...emptyTable({ ...facts, certain: left.certain && right.certain }, 'row'),
+    single: true,
   });
 }
 

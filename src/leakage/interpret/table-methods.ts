@@ -9,7 +9,7 @@ import {
 import type { Call } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
-import { emptyTable, list, newMapping, newTable } from '../values/join.js';
+import { emptyTable, list, newMapping, newSequence, newTable } from '../values/join.js';
 import {
   type FunctionOf,
   factsOf,
@@ -180,6 +180,13 @@ const aligned: Handler = ({ state, args }) => {
   );
 };
 
+/** A list of its values, one for each row. */
+const listed: Handler = (method) => {
+  const { state } = method;
+  if (state.shape === 'frame' || state.rows.length === 0 || state.mask !== undefined) return harmless(method);
+  return newSequence({ items: [], rest: newTable({ ...state, shape: 'row', single: true }), tuple: false });
+};
+
 const item: Handler = ({ table }) => {
   const facts = factsOf(table);
   return facts.scores.length > 0 || facts.predictions.length > 0 ? table : opaque({ ...facts, rows: [] });
@@ -242,6 +249,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['iterrows itertuples', rowByRow],
       ['update', updated],
       ['align', aligned],
+      ['tolist to_list', listed],
       ['item', item],
       ['squeeze', ({ table }) => table],
       ['to_dict', ({ table }) => newMapping({ entries: new Map(), rest: opaque(factsOf(table)) })],
@@ -254,7 +262,10 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       [[...RANKING_METHODS].join(' '), ranked],
       [[...MASK_METHODS].join(' '), maskMethod],
       [[...WINDOW_METHODS].join(' '), windowed],
-      [[...HARMLESS_METHODS].filter((name) => !MASK_METHODS.has(name)).join(' '), harmless],
+      [
+        [...HARMLESS_METHODS].filter((name) => !MASK_METHODS.has(name) && !/^to_?list$/.test(name)).join(' '),
+        harmless,
+      ],
       ['any all', anyOrAll],
       [[...STATISTIC_METHODS.keys()].filter((name) => name !== 'pivot_table').join(' '), statistic],
       ['backward', lossGradient],

@@ -41,7 +41,8 @@ export function viewMethod(
     if (facts.predictions.length > 0) return grouped(state, args);
     const subject = `\`${interp.label(call)}\``;
     const rowsText = interp.label(view.node);
-    const event = interp.fit('group-statistics', subject, state, rowsText, call, undefined, state.from);
+    const columns = union(state.from, aggregatedColumns(args));
+    const event = interp.fit('group-statistics', subject, state, rowsText, call, undefined, columns);
     return aggregated(interp, view, union(facts.fits, [event]), call);
   };
   if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {
@@ -58,6 +59,16 @@ export function viewMethod(
   if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();
   if (name === 'get_group') return newTable(state);
   return statistics();
+}
+
+/** `agg(rate=('late', 'mean'))`, `agg({'late': 'mean'})`: the columns that are put together. */
+function aggregatedColumns(args: Arguments): readonly string[] {
+  const [first] = args.positional;
+  if (first?.type === 'mapping') return [...first.cell.value.entries.keys()];
+  return [...args.keywords.values()].flatMap((value) => {
+    const [column] = value.type === 'sequence' ? value.cell.value.items : [];
+    return column?.type === 'constant' && typeof column.value === 'string' ? [column.value] : [];
+  });
 }
 
 /** One row for each group: a frame of them, or a column that may be made one. */

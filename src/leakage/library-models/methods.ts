@@ -98,6 +98,7 @@ export const PREDICT_METHODS: ReadonlySet<string> = new Set([
   'predict_log_proba',
   'decision_function',
   'predict_on_batch',
+  'predict_classes',
   'forward',
   'predict_step',
   'inplace_predict',

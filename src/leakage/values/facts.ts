@@ -55,6 +55,8 @@ export interface Prediction {
   /** What went into the features of these rows, and into the predictions afterwards. */
   readonly fits: readonly FitEvent[];
   readonly inputs: readonly Prediction[];
+  /** Of models that a library trained fold by fold. */
+  readonly crossValidated?: boolean;
   readonly node: Expr;
 }
 

@@ -17,6 +17,8 @@ export interface Partition {
   readonly statement: Stmt;
   /** Of a cut: where it is, if that is known. */
   readonly at?: CutAt;
+  /** How many partitions were made before it. */
+  readonly order: number;
   /** Rows are dealt out at random, not in their order. */
   random?: boolean;
   /** No division: each row was split into several, as by `explode`. */
@@ -120,10 +122,20 @@ export function relationOf(a: Region, b: Region): Relation {
   if (upA.partition?.key === upB.partition?.key)
     return sidesDisjoint(upA.side, upB.side) ? 'disjoint' : 'unknown';
   if (cutsExclude(a, b, upA.parent)) return 'disjoint';
-  const areRandom = [upA, upB].every(
-    ({ partition }) => partition?.form === 'holdout' && partition.random === true,
-  );
-  return areRandom ? 'crossing' : 'unknown';
+  return areCrossing(upA.partition, upB.partition) ? 'crossing' : 'unknown';
+}
+
+/** Two random divisions, or a random one and a condition from before it, which knows nothing of it. */
+function areCrossing(a: Partition | undefined, b: Partition | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  const isDealt = (partition: Partition): boolean =>
+    partition.form === 'holdout' && partition.random === true;
+  if (isDealt(a) && isDealt(b)) return true;
+  return (isDealt(a) && isEarlier(b, a)) || (isDealt(b) && isEarlier(a, b));
+}
+
+function isEarlier(condition: Partition, { order }: Partition): boolean {
+  return isCondition(condition) && condition.order < order;
 }
 
 export function isCut({ key }: Partition): boolean {
