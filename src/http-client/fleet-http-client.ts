@@ -8,6 +8,7 @@ import type { SubmitOutcome } from '../producers/submit-once.js';
 import type { WaitOptions } from '../producers/wait-for-job.js';
 import { failureError } from '../queues/failure.js';
 import type { JobKind } from '../queues/kind.js';
+import { readResult } from '../queues/read-result.js';
 import {
   BUILT_IN_CONTRACTS,
   type KindRef,
@@ -177,7 +178,10 @@ export class FleetHttpClient {
     const view = await this.wait(id, options);
     if (view.error !== undefined) throw failureError(view.error, id);
     const contract = contractOf(kind);
-    return (contract === undefined ? view.result : contract.result.parse(view.result)) as ResultOf<K>;
+    if (contract === undefined) return view.result as ResultOf<K>;
+    const { data, error } = readResult(contract.result, view.result);
+    if (error !== undefined) throw error;
+    return data as ResultOf<K>;
   }
 
   /** Cancels a job, and the children it waits for. */

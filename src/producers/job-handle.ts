@@ -1,4 +1,5 @@
 import { failureError } from '../queues/failure.js';
+import { readResult } from '../queues/read-result.js';
 import { type KindRef, kindNameOf, type ResultOf } from '../queues/registry.js';
 import { cancelJob } from './cancel-job.js';
 import { locationOf } from './find-job.js';
@@ -74,10 +75,12 @@ export class JobHandle<K extends KindRef = KindRef> extends QueuedJob {
   }
 
   /**
-   * Waits for the result and validates it.
+   * Waits for the result and validates it. Fields that only a newer worker knows are left out.
    * @throws FleetError with the job's code if it failed or was cancelled; JobError `wait-timeout`.
    */
   async result(options?: WaitOptions): Promise<ResultOf<K>> {
-    return this.fleet.kinds.get(this.kind).result.parse(await this.returned(options)) as ResultOf<K>;
+    const { data, error } = readResult(this.fleet.kinds.get(this.kind).result, await this.returned(options));
+    if (error !== undefined) throw error;
+    return data as ResultOf<K>;
   }
 }

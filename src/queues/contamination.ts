@@ -3,6 +3,7 @@ import { CHECKS } from '../contamination/checks.js';
 import { ContaminationConfigSchema } from '../contamination/config.js';
 import { payloadBase } from './common.js';
 import { type ChildResult, DEFAULT_JOB, defineContract } from './kind.js';
+import { readResult } from './read-result.js';
 import { solutionCheck } from './solution-check.js';
 import { contaminationFields } from './test-case.js';
 
@@ -83,7 +84,7 @@ export type ContaminationJobResult = z.infer<typeof ContaminationResultSchema>;
 
 /** The checked script of a solution-check child, or the text that any other child returned. */
 function outputOf({ kind, result }: ChildResult): string | undefined {
-  if (kind === solutionCheck.name) return solutionCheck.result.safeParse(result).data?.solution.content;
+  if (kind === solutionCheck.name) return readResult(solutionCheck.result, result).data?.solution.content;
   return typeof result === 'string' ? result : undefined;
 }
 

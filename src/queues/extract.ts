@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentResultBase, modelField, payloadBase, SolutionSchema, workspaceField } from './common.js';
 import { type ChildResult, DEFAULT_JOB, defineContract } from './kind.js';
+import { readResult } from './read-result.js';
 import { type SummarizeResult, summarize } from './summarize.js';
 import { UsageSchema } from './usage.js';
 
@@ -47,7 +48,7 @@ export const ExtractResultSchema = z.strictObject({
 export type ExtractResult = z.infer<typeof ExtractResultSchema>;
 
 function summarizedBy({ kind, result }: ChildResult): SummarizeResult | undefined {
-  return kind === summarize.name ? summarize.result.safeParse(result).data : undefined;
+  return kind === summarize.name ? readResult(summarize.result, result).data : undefined;
 }
 
 export const extract = defineContract({

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { findUnservedChildren } from '../../src/fleet/doctor/waiting-parents.js';
-import { defineKind } from '../../src/processors/define-kind.js';
+import { defineKind, type Kind } from '../../src/processors/define-kind.js';
 import type { ChildWork, Work } from '../../src/processors/processor.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
@@ -46,6 +46,52 @@ async function startWith(process: (work: Work) => Promise<unknown>) {
 /** Calls as a processor in JavaScript may make them. */
 const loose = (jobs: ChildWork) =>
   jobs as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+describe('a result with fields of a newer version', () => {
+  const newer = defineKind({
+    name: 'echo',
+    payload: z.object({ text: z.string() }),
+    result: z.strictObject({ text: z.string(), language: z.string() }),
+    process: async ({ text }) => ({ text, language: 'none' }),
+  });
+
+  it('is left to a newer worker by a job that waited for it', async () => {
+    fleets += 1;
+    const asking = (child: typeof echo | typeof newer) =>
+      defineKind({
+        name: 'asking',
+        payload: z.object({}),
+        result: z.unknown(),
+        process: (_payload, { jobs }) => jobs.child(child, { text: 'a' }, { name: 'a' }),
+      });
+    const test = await startTestFleet(redis, `newer-${fleets}`, { kinds: [asking(echo), echo] });
+    onTestFinished(() => test.close());
+    const job = await addJob(test.fleet, asking(echo), {});
+    const run = (...kinds: Kind[]) =>
+      test.worker(createOfflineRunner(), { kinds, newerContractDelayMs: 100 });
+    await test.fleet.queue('echo').pause();
+    const first = await run(asking(echo), echo);
+    await test.logged('waits for its children');
+    await first.stop(1_000);
+    await test.fleet.queue('echo').resume();
+    const second = await run(newer);
+    await test.logged('job completed');
+    await second.stop(1_000);
+    const older = await run(asking(echo), echo);
+    await test.logged('it is left for a newer worker');
+    await older.stop(1_000);
+    await run(asking(newer), newer);
+    expect(await job.result()).toEqual({ text: 'a', language: 'none' });
+  });
+
+  it('loses them for an older client', async () => {
+    fleets += 1;
+    const test = await startTestFleet(redis, `newer-${fleets}`, { kinds: [echo] });
+    onTestFinished(() => test.close());
+    await test.worker(createOfflineRunner(), { kinds: [newer] });
+    expect(await (await addJob(test.fleet, echo, { text: 'a' })).result()).toEqual({ text: 'a' });
+  });
+});
 
 describe('a child of a kind that its worker does not know', () => {
   it('is refused with the most similar kind, which is probably meant', async () => {

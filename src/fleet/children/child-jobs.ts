@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { JobError, PayloadError } from '../../errors.js';
 import type {
   ChildEvaluation,
@@ -12,6 +13,7 @@ import type { ChildHeritage } from '../../producers/add-child.js';
 import { CHILD_GONE, failureForChild, failureOf } from '../../queues/child-failure.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
 import { readRecord } from '../../queues/read-record.js';
+import { hasOnlyUnknownFields } from '../../queues/read-result.js';
 import type { KindRef, PayloadInputOf, ResultOf } from '../../queues/registry.js';
 import { SolutionCheckResultSchema } from '../../queues/solution-check.js';
 import {
@@ -31,6 +33,7 @@ import {
 } from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
 import { assertKindExists } from './known-kind.js';
+import { unreadableResult } from './unreadable-result.js';
 import { WaitForChildren } from './wait-for-children.js';
 
 /** A job that may start children. */
@@ -286,7 +289,10 @@ export class ChildJobs implements ChildWork {
     state: ChildState | undefined,
   ): Promise<EvaluationOutcome> {
     const stored = await this.client.hget(`${child.key}:processed`, checkKey);
-    const check = readRecord(SolutionCheckResultSchema, stored ?? undefined)?.value;
+    const reading = SolutionCheckResultSchema.safeParse(readRecord(z.unknown(), stored)?.value);
+    if (reading.error && hasOnlyUnknownFields(reading.error))
+      throw unreadableResult(this.parent.id, child.id, reading.error);
+    const check = reading.data;
     if (state?.state !== 'completed') {
       const failure = await failureOf(this.client, child.key, reasonOf(state));
       await this.#tell(child, state, [failure, check]);
@@ -322,13 +328,7 @@ export class ChildJobs implements ChildWork {
       const result = await fleet.payloads.restore(value, this.parent.key);
       const parsed = fleet.kinds.get(queue).result.safeParse(result);
       if (parsed.success) return parsed.data;
-      throw new JobError(
-        'broken-record',
-        `the result of child ${id} breaks its contract: ${parsed.error.message}`,
-        {
-          jobId: id,
-        },
-      );
+      throw unreadableResult(this.parent.id, id, parsed.error);
     }
     if ('orElse' in options) {
       await this.#tell(child, state, 'orElse');
