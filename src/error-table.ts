@@ -105,7 +105,7 @@ export const ERROR_TABLE = {
   ),
   'cannot-analyze': agent.permanent(
     422,
-    'Correct the syntax that the message names; or let a model check the script (FLEET_AGENT=anthropic), or check it by hand.',
+    'Mend the lines that the message names if they are not valid Python; else let a model check the script (FLEET_AGENT=anthropic), or check it by hand.',
   ),
   'analysis-exhausted': agent.permanent(
     422,
