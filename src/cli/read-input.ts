@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { Config } from '../config/settings.js';
 import { messageOf, UsageError } from '../errors.js';
+import { declaredEncoding, misleadingEncoding } from '../solution/index.js';
 import { collect, type ReadLimit, readRegularFile } from './read-file.js';
 
 /** JSON writes a character with up to six, and a notebook holds its outputs besides its code. */
@@ -33,6 +35,56 @@ export async function readText(file: string, limit: ReadLimit): Promise<string> 
   return text;
 }
 
+/** Names by which the library knows what is no encoding of Python scripts. */
+const NO_TEXT = /^(?:base64|hex|binary|ucs|utf.?7)/i;
+
+/** A script, and the encoding of its file if that is not UTF-8. */
+export interface ScriptText {
+  readonly text: string;
+  readonly encoding?: string;
+}
+
+/**
+ * Reads a Python script in UTF-8, or in the encoding that it declares (PEP 263).
+ * @throws As `readText`; `unreadable-input` if the bytes are not of the declared encoding.
+ */
+export async function readScript(file: string, limit: ReadLimit): Promise<ScriptText> {
+  const bytes = await readBytes(file, limit);
+  if (bytes.length === 0) throw new UsageError('unreadable-input', `${nameOf(file)} is empty`);
+  if (isUtf8(bytes)) return { text: decodedUtf8(file, bytes) };
+  const head = bytes.subarray(0, 4_096).toString('latin1');
+  const declared = misleadingEncoding(head) === undefined ? declaredEncoding(head) : undefined;
+  const encoding = declared !== undefined && NO_TEXT.test(declared) ? undefined : declared;
+  // Few scripts need it.
+  const iconv = encoding === undefined ? undefined : (await import('iconv-lite')).default;
+  if (iconv === undefined || encoding === undefined || !iconv.encodingExists(encoding)) {
+    return { text: decodedUtf8(file, bytes) };
+  }
+  const text = iconv.decode(bytes, encoding, { stripBOM: false });
+  if (!iconv.encode(text, encoding).equals(bytes)) {
+    const problem = `${nameOf(file)} is not text in the encoding that it declares (${encoding})`;
+    throw new UsageError('unreadable-input', problem);
+  }
+  return { text, encoding };
+}
+
+/**
+ * The bytes of a script in the encoding of its file.
+ * @throws UsageError `unwritable-output` if the encoding lacks a character.
+ */
+export async function encodedScript(
+  file: string,
+  text: string,
+  encoding: string | undefined,
+): Promise<string | Buffer> {
+  if (encoding === undefined) return text;
+  const { default: iconv } = await import('iconv-lite');
+  const bytes = iconv.encode(text, encoding);
+  if (iconv.decode(bytes, encoding, { stripBOM: false }) === text) return bytes;
+  const problem = `${file} is not written: the correction has characters that its encoding (${encoding}) lacks`;
+  throw new UsageError('unwritable-output', problem);
+}
+
 /**
  * Reads what a program printed, which may be nothing.
  * @throws As `readText`, except for an empty one.
@@ -47,14 +99,22 @@ export function nameOf(file: string): string {
 }
 
 async function readUtf8(file: string, limit: ReadLimit): Promise<string> {
+  return decodedUtf8(file, await readBytes(file, limit));
+}
+
+async function readBytes(file: string, limit: ReadLimit): Promise<Buffer> {
   const name = nameOf(file);
   const bytes = file === '-' ? await collect(name, process.stdin, limit) : await readRegularFile(file, limit);
   if (bytes.includes(0))
     throw new UsageError('unreadable-input', `${name} is not a text file (it holds a zero byte)`);
+  return bytes;
+}
+
+function decodedUtf8(file: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new UsageError('unreadable-input', `${name} is not UTF-8 text`, { cause });
+    throw new UsageError('unreadable-input', `${nameOf(file)} is not UTF-8 text`, { cause });
   }
 }
 

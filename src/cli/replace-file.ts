@@ -34,7 +34,7 @@ function codeOf(thrown: unknown): string {
  * a symbolic link, the file that it leads to is replaced, unless it leads out of the working directory.
  * @throws UsageError `unwritable-output`; the file is then as it was.
  */
-export async function replaceFile(file: string, text: string): Promise<void> {
+export async function replaceFile(file: string, text: string | Buffer): Promise<void> {
   const target = await targetOf(file);
   try {
     await inFolder(dirname(target), (at) => replace(at, basename(target), text));
@@ -106,7 +106,7 @@ async function inFolder(
   }
 }
 
-async function replace(at: (name: string) => string, name: string, text: string): Promise<void> {
+async function replace(at: (name: string) => string, name: string, text: string | Buffer): Promise<void> {
   // Replacing needs only a writable folder; a file that was made read-only is not to be changed all the same.
   const handle = await open(at(name), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -122,7 +122,7 @@ async function replace(at: (name: string) => string, name: string, text: string)
 async function replaceAtomically(
   at: (name: string) => string,
   name: string,
-  text: string,
+  text: string | Buffer,
   ownership?: Ownership,
 ): Promise<void> {
   // A short name of its own: one derived from the file's could be too long.

@@ -9,21 +9,25 @@ const OTHER_TEXT = new RegExp(
     '(?:cp|ibm|csibm)?(?:037|039|273|424|500|864|875|1026|1140))$',
 );
 
-/**
- * The encoding that a script declares (PEP 263) where Python would read another script by it than its text shows, such
- * as UTF-7, in which a comment may hold line breaks; undefined where it declares none of those.
- */
-export function misleadingEncoding(content: string): string | undefined {
+/** The encoding that a script declares (PEP 263). */
+export function declaredEncoding(content: string): string | undefined {
   const lines = content
     .slice(0, 4_096)
     .replace(/^\uFEFF/, '')
     .split(/\r\n|[\r\n]/, 2);
   for (const line of lines) {
     const declared = DECLARATION.exec(line)?.[1];
-    if (declared !== undefined) {
-      return OTHER_TEXT.test(declared.toLowerCase().replace(/[^a-z0-9]+/g, '_')) ? declared : undefined;
-    }
-    if (!NO_CODE.test(line)) return undefined;
+    if (declared !== undefined || !NO_CODE.test(line)) return declared;
   }
   return undefined;
+}
+
+/**
+ * The encoding that a script declares where Python would read another script by it than its text shows, such
+ * as UTF-7, in which a comment may hold line breaks; undefined where it declares none of those.
+ */
+export function misleadingEncoding(content: string): string | undefined {
+  const declared = declaredEncoding(content);
+  if (declared === undefined) return undefined;
+  return OTHER_TEXT.test(declared.toLowerCase().replace(/[^a-z0-9]+/g, '_')) ? declared : undefined;
 }

@@ -1,6 +1,6 @@
 export { doesSomething, lostNames } from './bound-names.js';
 export { type CorrectionScope, correctionScope } from './correction-scope.js';
-export { misleadingEncoding } from './declared-encoding.js';
+export { declaredEncoding, misleadingEncoding } from './declared-encoding.js';
 export { extractCodeBlock } from './extract-code-block.js';
 export { fitCorrection } from './fit-correction.js';
 export { solutionLineEnding } from './lines.js';

@@ -101,6 +101,26 @@ describe('fleet check', () => {
     });
   });
 
+  it('reads a script in the encoding that it declares, and writes it back in it', async () => {
+    const [fit, leaky] = ['fit(a, c)', 'fit(t[["x"]], t["y"])'];
+    // “é” in Latin-1, and a character of which cp932 has a backslash as the second byte.
+    const scripts = { 'latin.py': ['latin-1', [0xe9]], 'japanese.py': ['cp932', [0x95, 0x5c]] } as const;
+    const bytes = (encoding: string, sign: readonly number[], call: string): Buffer =>
+      Buffer.concat([
+        Buffer.from(`# -*- coding: ${encoding} -*-\nprint("`),
+        Buffer.from(sign),
+        Buffer.from(`")\n${CLEAN.replace(fit, call)}`),
+      ]);
+    const cwd = project(
+      Object.fromEntries(Object.entries(scripts).map(([name, [as, sign]]) => [name, bytes(as, sign, leaky)])),
+    );
+    const { exitCode } = await fleetCommand(['check', '--write', ...Object.keys(scripts)], { cwd });
+    expect(exitCode).toBe(1);
+    for (const [name, [as, sign]] of Object.entries(scripts)) {
+      expect(readFileSync(join(cwd, name)), name).toEqual(bytes(as, sign, fit));
+    }
+  });
+
   it('- reads standard input', async () => {
     const { stdout, exitCode } = await fleetCommand(['check', '--json', '-'], { input: CLEAN });
     expect(exitCode).toBe(0);
@@ -129,6 +149,12 @@ describe('fleet check with bad input says one clear sentence and exits with 2', 
     ['empty', 'x.py', '', 'x.py is empty'],
     ['binary', 'x.py', Buffer.from([1, 2, 0, 3]), 'x.py is not a text file (it holds a zero byte)'],
     ['not UTF-8', 'x.py', Buffer.from([0x66, 0xff, 0xfe]), 'x.py is not UTF-8 text'],
+    [
+      'not of its declared encoding',
+      'x.py',
+      Buffer.from('# coding: ascii\nx = "\u00e9"\n', 'latin1'),
+      'x.py is not text in the encoding that it declares (ascii)',
+    ],
     ['over the limit', 'x.py', `x = 1\n${'#'.repeat(2 ** 20 - 5)}`, 'x.py is larger than 1048576 bytes'],
   ])('%s', async (_what, file, content, sentence) => {
     const cwd = project(content === undefined ? {} : { [file]: content });

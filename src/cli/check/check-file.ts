@@ -7,7 +7,14 @@ import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { SolutionCheckResult } from '../../queues/solution-check.js';
 import { locateBlock } from '../../solution/index.js';
 import type { ReadLimit } from '../read-file.js';
-import { formatLimit, readText, textLimit } from '../read-input.js';
+import {
+  encodedScript,
+  formatLimit,
+  readScript,
+  readText,
+  type ScriptText,
+  textLimit,
+} from '../read-input.js';
 import { replaceFile } from '../replace-file.js';
 import type { Submissions } from '../submissions.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
@@ -33,7 +40,9 @@ export async function checkFile(
   try {
     const isNotebook = file.endsWith('.ipynb');
     const limit = isNotebook ? formatLimit(config) : textLimit(config);
-    const text = await readText(file, limit);
+    const { text, encoding }: ScriptText = isNotebook
+      ? { text: await readText(file, limit) }
+      : await readScript(file, limit);
     const notebook = isNotebook ? readNotebook(text) : undefined;
     if (notebook?.language !== undefined) {
       const what = `the notebook is of the language ${notebook.language}: no Python was found, and nothing was checked`;
@@ -49,7 +58,11 @@ export async function checkFile(
       (job) => job,
     );
     const result = withLeftOut(await handle.result(), notebook);
-    const checked = { file, text, script, result, ...(notebook === undefined ? {} : { notebook }) };
+    const checked = {
+      ...{ file, text, script, result },
+      ...(encoding === undefined ? {} : { encoding }),
+      ...(notebook === undefined ? {} : { notebook }),
+    };
     return write ? await writeBack(checked, limit) : checked;
   } catch (thrown) {
     return { file, error: await failureOf(thrown) };
@@ -98,12 +111,13 @@ export async function writeCorrection(
   checked: Omit<CheckedFile, 'written'>,
   limit: ReadLimit,
 ): Promise<boolean> {
-  const { file, text, script, result } = checked;
+  const { file, text, script, result, encoding, notebook } = checked;
   if (result.solution.content === script) return false;
   // One that is gone, or no file any more, is refused by its name, like one that could never be read.
-  if ((await readText(file, limit)) !== text) {
+  const current = notebook === undefined ? (await readScript(file, limit)).text : await readText(file, limit);
+  if (current !== text) {
     throw new UsageError('unreadable-input', `${file} was changed while it was checked; nothing was written`);
   }
-  await replaceFile(file, correctedText(checked));
+  await replaceFile(file, await encodedScript(file, correctedText(checked), encoding));
   return true;
 }

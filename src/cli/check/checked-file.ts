@@ -7,6 +7,8 @@ export interface CheckedFile {
   readonly file: string;
   /** The file's own text. */
   readonly text: string;
+  /** The encoding of the file, if that is not UTF-8. */
+  readonly encoding?: string;
   /** The script that was checked: the text, or the code cells of a notebook. */
   readonly script: string;
   /** Set for a notebook: where its code comes from. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import { rejectDuplicateStdin } from '../named-files.js';
-import { outputLimit, readOutput, readText, textLimit } from '../read-input.js';
+import { outputLimit, readOutput, readScript, readText, textLimit } from '../read-input.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
 import { print, printJson } from '../terminal/print.js';
@@ -36,7 +36,7 @@ export function addRefineCommand(program: Command): void {
 async function refine(options: RefineOptions): Promise<number> {
   const config = loadConfig();
   rejectDuplicateStdin([options.solution, options.ablation, options.output, ...(options.previous ?? [])]);
-  const solution = { content: await readText(options.solution, textLimit(config)) };
+  const solution = { content: (await readScript(options.solution, textLimit(config))).text };
   const step = {
     solution,
     ablationCode: await readText(options.ablation, textLimit(config)),
