@@ -99,6 +99,8 @@ class Classifier {
   /** Why the confidence of a clean output is no more than one half. */
   #whyUnknown(): string {
     const { known, testCase, setSize } = this.#input;
+    if (known.length > 0 && this.#isTranslated())
+      return `the known solutions of ${testCase.id} are in another language; translations are not found`;
     if (known.length > 0)
       return `the known solutions of ${testCase.id} are too short to tell, or the checks are switched off`;
     const others =
@@ -219,9 +221,22 @@ class Classifier {
         this.#skip(name, check.skipped);
         continue;
       }
-      this.#weigh(check.value / check.threshold);
+      // A translation has no statement in common with its original, so finding none says nothing.
+      if (check.contaminated || !this.#isTranslated()) this.#weigh(check.value / check.threshold);
       if (check.contaminated) this.#reasons.push(REASONS[name](check.value));
     }
+  }
+
+  /** Whether the output is a program in another language than all known solutions of the test case. */
+  #isTranslated(): boolean {
+    const { output, known } = this.#input;
+    const { language } = output.view;
+    return known.every(
+      ({ text: { kind } }) =>
+        (kind === 'python' || kind === 'javascript') &&
+        language === (kind === 'python' ? 'javascript' : 'python') &&
+        output.program(language).size >= MINIMUM_TOKENS,
+    );
   }
 
   #crossTask(): void {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type EvaluationReport, evaluatePairs, reportOn } from '../../scripts/evaluation/labeled-pairs.js';
-import { buildPairs, type Part } from './pairs/build-pairs.js';
+import { buildPairs, buildRewrites, type Part } from './pairs/build-pairs.js';
 import { reliabilityTable } from './reliability-table.js';
 
 /** The smallest recall of a disguise; every one not named here may miss one in twenty-five. */
@@ -48,6 +48,21 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
   it('SPEC-SIL-009: the documentation shows this very reliability table', () => {
     const page = readFileSync(new URL('../../docs/contamination.md', import.meta.url), 'utf8');
     expect(page).toContain(reliabilityTable(part, report));
+  });
+});
+
+describe('SPEC-SIL-009: what no check is made for', () => {
+  it('SPEC-SIL-009: the documentation tells how many translations and rewritten programs are found', async () => {
+    const evaluated = await evaluatePairs(buildRewrites());
+    const page = readFileSync(new URL('../../docs/measurements/contamination.md', import.meta.url), 'utf8');
+    for (const { kind, flagged } of reportOn(evaluated).kinds)
+      expect(page).toContain(`| contaminated | ${kind} | ${flagged.count} of ${flagged.of} |`);
+    const translated = evaluated.filter(({ pair }) => pair.kind === 'translated');
+    for (const { result } of translated)
+      expect(result).toMatchObject({
+        confidence: 0.5,
+        note: expect.stringMatching(/in another language; translations are not found/),
+      });
   });
 });
 

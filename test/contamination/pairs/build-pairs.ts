@@ -89,6 +89,20 @@ export function buildPairs(part: Part, seed = SEEDS[part]): Pair[] {
   return drafts.map((draft, i) => ({ ...draft, id: `${part[0]}${String(i + 1).padStart(4, '0')}` }));
 }
 
+/**
+ * Copies that no check is made for: translations between Python and JavaScript, and the same algorithm rewritten statement
+ * by statement. They show what is missed.
+ */
+export function buildRewrites(): Pair[] {
+  const originals = [...CODE_FILES.tuning, ...CODE_FILES.unseen].flatMap(readCorpus);
+  return readCorpus('rewrites.txt').map(({ task, author: kind, language, text }, i) => {
+    const original = originals.find((each) => `${each.task} ${each.author}` === task);
+    if (original === undefined) throw new Error(`no original of ${task}`);
+    const id = `r${String(i + 1).padStart(4, '0')}`;
+    return { id, kind, label: 'contaminated', language, task, known: original.text, output: text };
+  });
+}
+
 type Draft = Omit<Pair, 'id'>;
 
 function copies(code: readonly CorpusText[], random: Random): Draft[] {
