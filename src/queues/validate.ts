@@ -4,6 +4,7 @@ import { newerContract } from './contract-version.js';
 import { boundsProblem, followUpsOf } from './follow-ups/contract.js';
 import { followUpProblem } from './follow-ups/rules.js';
 import type { ChildResult, JobKind } from './kind.js';
+import { nearestName } from './nearest-name.js';
 import { type BuiltInKindName, KINDS, type KindRegistry, type PayloadOf } from './registry.js';
 
 /** Limits of single texts in a payload, in bytes of UTF-8. */
@@ -44,11 +45,30 @@ export function fieldPath(path: readonly PropertyKey[]): string {
 export function firstIssue(error: z.ZodError): { field: string; message: string } {
   const issue = error.issues[0];
   if (issue === undefined) return { field: '', message: 'is not valid' };
+  const misspelled = misspelledField(error, issue);
+  if (misspelled !== undefined) return misspelled;
   if (issue.code === 'unrecognized_keys') {
     const path = issue.path.concat(issue.keys[0] ?? '');
     return { field: fieldPath(path), message: 'unknown field' };
   }
   return { field: fieldPath(issue.path), message: issue.message };
+}
+
+/** The unknown field beside a missing one whose name it resembles: it says more than that the other one is missing. */
+function misspelledField(
+  error: z.ZodError,
+  missing: z.core.$ZodIssue,
+): { field: string; message: string } | undefined {
+  const parent = missing.path.slice(0, -1);
+  const name = missing.path.at(-1);
+  if (missing.code !== 'invalid_type' || typeof name !== 'string') return undefined;
+  for (const issue of error.issues) {
+    if (issue.code !== 'unrecognized_keys' || fieldPath(issue.path) !== fieldPath(parent)) continue;
+    const unknown = issue.keys.find((key) => nearestName(key, [name]) !== undefined);
+    if (unknown === undefined) continue;
+    return { field: fieldPath([...parent, unknown]), message: `unknown field; did you mean "${name}"?` };
+  }
+  return undefined;
 }
 
 /** A contract: a built-in kind may be named. */

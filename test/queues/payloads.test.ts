@@ -46,6 +46,18 @@ describe('payload contracts', () => {
     expect(error.message).toBe(`${kind}: color: unknown field`);
   });
 
+  it.each([
+    ['at the top', { solutoin: { content: 'x' } }, 'solutoin', 'solution'],
+    ['deep inside', { solution: { contnet: 'x' } }, 'solution.contnet', 'content'],
+  ])(
+    'a missing field and its misspelled name, %s: the error names the misspelled one',
+    (_where, payload, field, meant) => {
+      const error = rejection(() => parsePayload('solution-check', payload));
+      expect(error.field).toBe(field);
+      expect(error.message).toBe(`solution-check: ${field}: unknown field; did you mean "${meant}"?`);
+    },
+  );
+
   it('names an unknown field deep inside', () => {
     const payload = { solution: { content: 'x', path: '/etc' } };
     expect(rejection(() => parsePayload('solution-check', payload)).field).toBe('solution.path');
