@@ -139,7 +139,7 @@ export function binaryValue(
 }
 
 /** What the items of two lists in one have in common; of rows of two tables, one list after the other. */
-function restOf(interp: Interpreter, a: Value | undefined, b: Value | undefined): Value | undefined {
+export function restOf(interp: Interpreter, a: Value | undefined, b: Value | undefined): Value | undefined {
   if (a?.type !== 'table' || b?.type !== 'table') return a ?? b;
   const [left, right] = [a.cell.value, b.cell.value];
   const facts = joinFacts(left, right);

@@ -28,6 +28,7 @@ import { withChoices } from './choices.js';
 import { expressionMethod } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
+import { restOf } from './operators.js';
 import { positionsMethod } from './row-labels.js';
 import { tableMethod } from './table-methods.js';
 import { unknownCall } from './unknown-calls.js';
@@ -85,6 +86,12 @@ function sequenceMethod(
       ) {
         const items = [...state.items, ...added.cell.value.items];
         interp.store.write(receiver.cell, boundedSequence({ ...state, items }));
+        return UNKNOWN;
+      }
+      if (name === 'extend' && added.type === 'sequence' && added.cell.value.rest?.type === 'table') {
+        const rest = restOf(interp, state.rest, added.cell.value.rest);
+        const items = [...state.items, ...added.cell.value.items];
+        interp.store.write(receiver.cell, boundedSequence({ ...state, items, ...(rest && { rest }) }));
         return UNKNOWN;
       }
       const item = name === 'extend' ? opaque(interp.dataOf(added)) : added;
