@@ -24,7 +24,7 @@ export async function requeueWithNewPriority(
 ): Promise<boolean> {
   const id = job.id ?? '';
   const runAgain = (name: string, child: Job) => requeueWithNewPriority(fleet, name, child);
-  if (await waitForRetriedChildren(fleet, queueName, id, runAgain)) return true;
+  if (await waitForRetriedChildren(fleet, queueName, job, runAgain)) return true;
   const fleetOptions = (job.opts as FleetJobOptions).fleet;
   if (fleet.kinds.has(queueName)) {
     await job.changePriority({ priority: UNSCHEDULED });

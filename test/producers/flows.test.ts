@@ -296,6 +296,25 @@ describe('addGuardedEvaluation', () => {
     expect(pipeline.ran.sort()).toEqual(retried.map((handles) => handles.evaluation.id).sort());
   });
 
+  it('REQ-SF-022: an evaluation that another job waits for is refused if its failed check is gone', async () => {
+    const { fleet, worker, runner } = await startFleet([errorReply(400, 'invalid_request_error')]);
+    evaluate();
+    const { root, checkId } = guardedEvaluationNode(
+      fleet,
+      { solution: { content: SCRIPT }, evaluation },
+      'gone',
+    );
+    const above = { queue: 'above', name: 'above', id: 'above-2', data: {}, options: {} };
+    const child = { ...root, options: { ...root.options, ignoreDependencyOnFailure: true } };
+    await addFlow(fleet, { ...above, children: [child] }, {});
+    await worker(runner);
+    const ended = () => waitForJob(fleet, root.id, {}, 'evaluate');
+    expect(await ended()).toMatchObject({ error: { code: 'child-failed' } });
+    await (await findJob(fleet, checkId)).job.remove();
+    await retryJob(fleet, root.id, 'evaluate');
+    expect(await ended()).toMatchObject({ state: 'failed', error: { code: 'unchecked-solution' } });
+  });
+
   it('two submissions at once with one key and two scripts: one of them is rejected', async () => {
     const { fleet } = await startFleet([]);
     const submit = (content: string) =>
