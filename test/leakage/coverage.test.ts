@@ -77,6 +77,11 @@ const rows: readonly Row[] = [
     notFollowed: [/^1: how the score comes about/],
   },
   {
+    name: 'a network of an unknown class',
+    script: `import torch\nfrom nets import Net\n${HEAD}net = Net(9)\nfor i in range(9):\n    loss = criterion(net(a), c)\n    loss.backward()\nright = (net(b).argmax(1) == d).sum()\nprint(f"Accuracy: {right / len(d)}")\n`,
+    coverage: 'none',
+  },
+  {
     name: 'a bracket that is not closed before the leak',
     script: `${HEAD}z = (1,\n${LEAKY}`,
     coverage: 'none',
@@ -99,6 +104,17 @@ const rows: readonly Row[] = [
     script: `${HEAD}exec(open("more.py").read())\n${TAIL}`,
     coverage: 'partial',
     notFollowed: [/^8: /],
+  },
+  {
+    name: 'names of a known library by a star',
+    script: `from sklearn.metrics import *\nfrom numpy import *\n${HEAD}${TAIL}`,
+    coverage: 'full',
+  },
+  {
+    name: 'names of another file by a star',
+    script: `from helpers import *\n${HEAD}${TAIL}`,
+    coverage: 'partial',
+    notFollowed: [/^1: names imported by \* from helpers/],
   },
   {
     name: 'rows that may be the same',

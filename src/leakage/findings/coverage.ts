@@ -15,6 +15,12 @@ const START: Span = { start: 0, end: 0 };
 /** The line that every script prints whose score counts. */
 const FINAL_SCORE = /final[\s_]+validation[\s_]+performance/i;
 
+/** A line that prints something by the name of a score. */
+const PRINTED_SCORE =
+  /\bprint\s*\([^\n]{0,200}\b(?:accuracy|acc|auc|rmse|mae|r2|f1|score|(?:val|valid|validation|test)[ _]loss)\b/i;
+/** A step of a network, whatever its class. */
+const TRAINS = /\.backward\s*\(/;
+
 /**
  * Decides what "no finding" means for a script, and names what was not followed. `none`: no score was checked. `partial`: a
  * score was checked, and something that may hide a leak was not followed.
@@ -27,8 +33,14 @@ export function coverageOf(
   const scored = interp.record.scored.filter(({ prediction }) => prediction.training !== undefined);
   const isReached = ({ end }: Span) => interp.reachedCalls.has(end);
   const reached = landmarks.scorings.filter(isReached);
+  const trains = landmarks.trainings.some(isReached) || TRAINS.test(source);
   const hasScore =
-    !parsed || scored.length > 0 || reached.length > 0 || landmarks.readsScore || FINAL_SCORE.test(source);
+    !parsed ||
+    scored.length > 0 ||
+    reached.length > 0 ||
+    landmarks.readsScore ||
+    FINAL_SCORE.test(source) ||
+    (trains && PRINTED_SCORE.test(source));
   // A syntax error that hides what trains or scores hides what there is to find.
   const isReadable = parsed || [...landmarks.trainings, ...landmarks.scorings].every(isReached);
   if (!parsed && !interp.notFollowed.some(({ reason }) => reason === SYNTAX)) interp.skip(START, SYNTAX);

@@ -1,3 +1,4 @@
+import { KNOWN_STARS } from '../library-models/star-imports.js';
 import type { Expr } from '../syntax/ast.js';
 import { NO_FACTS } from '../values/facts.js';
 import { emptyTable, newCell, newTable } from '../values/join.js';
@@ -6,9 +7,6 @@ import type { Interpreter } from './interpreter.js';
 /** Attributes and methods that only a frame has. */
 const OF_FRAMES =
   /^(i?loc|ix|columns|dtypes|groupby|drop|dropna|fillna|merge|sort_values|set_index|reset_index|select_dtypes|iterrows|drop_duplicates|get_dummies)$/;
-
-/** Modules whose names are known: a name that they do not have comes from nowhere. */
-const KNOWN_STARS = /^(numpy|pandas|matplotlib|pylab|seaborn|sklearn|keras|tensorflow|torch|math|scipy)\b/;
 
 /**
  * A name that nothing binds, in a notebook whose first cells were removed: a frame if it is used like one. `use` is what

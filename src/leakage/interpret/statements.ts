@@ -1,3 +1,4 @@
+import { KNOWN_STARS } from '../library-models/star-imports.js';
 import type {
   Assign,
   Call,
@@ -135,7 +136,8 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
         define(interp, name, { type: 'library', path } satisfies Library);
       }
       if (statement.star !== undefined && interp.stars.size < MAX_STARS) interp.stars.add(statement.star);
-      if (statement.star !== undefined) interp.skip(statement, `names imported by * from ${statement.star}`);
+      if (statement.star !== undefined && !KNOWN_STARS.test(statement.star))
+        interp.skip(statement, `names imported by * from ${statement.star}`);
       return 'next';
     case 'delete':
       for (const target of statement.targets) deleteTarget(interp, target);
