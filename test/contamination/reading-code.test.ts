@@ -258,6 +258,11 @@ describe('SPEC-SIL-009: one form for the same thing', () => {
     ['arrow parameters and trailing commas', 'const g = (x) => f([x, 1,]);', 'const g = x => f([x, 1]);'],
     ['lists made for a walk', 'for (const x of xs) f(x);', 'const s = [...xs];\nfor (const x of s) f(x);'],
     ['empty collections', 'const a = [];', 'const a = new Array();'],
+    [
+      'type arguments without a space after them',
+      'type M<T> = T | null;\nlet head: Node<T> = null;\nconst all: Map<string, Node<T>> = new Map();',
+      'type M<T>= T | null;\nlet head: Node<T>=null;\nconst all: Map<string, Node<T>>=new Map();',
+    ],
     ['equality', 'if (a === b) f();', 'if (a == b) { f(); }'],
   ])('SPEC-SIL-009: %s (JavaScript)', (_, one, other) => {
     expect(templates(one, 'javascript')).toEqual(templates(other, 'javascript'));
@@ -274,6 +279,7 @@ describe('SPEC-SIL-009: one form for the same thing', () => {
   it('SPEC-SIL-009: things that differ do not become the same', () => {
     expect(templates('x = x - a + b\n')).not.toEqual(templates('x -= a + b\n'));
     expect(templates('while not found:\n    found = f()\n')).not.toEqual([]);
+    expect(templates('if (a < b && c >= d) f();', 'javascript')).toContain('branch|$0 < $1 && $2 <= $3');
     // A list that something else reads is not one that was made for the walk.
     expect(templates('s = tuple(xs)\nfor x in s:\n    g(x, s)\n')).toHaveLength(3);
     // A break at another place, or one with something beside it, does not end the loop in the same way.

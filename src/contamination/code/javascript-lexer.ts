@@ -54,6 +54,15 @@ export function lexJavaScript(source: string): Token[] {
         tokens.push({ kind, text: token.value, start, end: at, afterBreak, atMargin });
         break;
       }
+      case 'Punctuator':
+        if ((token.value === '>=' || token.value === '>>=') && closesTypeArguments(tokens)) {
+          const kind = TokenKind.operator;
+          tokens.push({ kind, text: token.value.slice(0, -1), start, end: at - 1, afterBreak });
+          tokens.push({ kind, text: '=', start: at - 1, end: at, afterBreak: false });
+          break;
+        }
+        tokens.push({ kind: TokenKind.operator, text: token.value, start, end: at, afterBreak });
+        break;
       default:
         tokens.push({ kind: KIND_OF[token.type], text: token.value, start, end: at, afterBreak });
     }
@@ -61,6 +70,23 @@ export function lexJavaScript(source: string): Token[] {
     settleContextual(tokens);
   }
   return tokens;
+}
+
+const MAX_TYPE_TOKENS = 60;
+
+/** Whether the tokens end inside the type arguments of a declaration: TypeScript reads `head: Node<T>=null` as `> =`. */
+function closesTypeArguments(tokens: readonly Token[]): boolean {
+  const least = Math.max(2, tokens.length - MAX_TYPE_TOKENS);
+  for (let at = tokens.length - 1; at >= least; at--) {
+    const { kind, text } = tokens[at] as Token;
+    if (text === '<') {
+      const before = tokens[at - 2]?.text;
+      if (tokens[at - 1]?.kind === TokenKind.name && (before === ':' || before === 'type')) return true;
+    }
+    const mayBeInside = kind === TokenKind.name || kind === TokenKind.keyword || /^[.,|&[\]<>]+$/.test(text);
+    if (!mayBeInside) return false;
+  }
+  return false;
 }
 
 /** A contextual word before the last token is a keyword if that is a name on the same line (`type T`). */
