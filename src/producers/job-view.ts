@@ -6,7 +6,12 @@ import { brokenJob, isoTime, isTooDeep, readJob, UNKNOWN_TIME } from '../queues/
 import type { JobFailure } from '../queues/failure.js';
 import { type FollowUpOutcome, readOwnResult } from '../queues/follow-ups/own-result.js';
 import { readJobFlags } from '../queues/job-flags.js';
-import { describeUnserved, servedKinds, unservedChild } from '../queues/unserved-children.js';
+import {
+  describeUnserved,
+  describeUnservedKind,
+  servedKinds,
+  unservedChild,
+} from '../queues/unserved-children.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
@@ -30,7 +35,7 @@ export interface JobView {
   readonly kind: string;
   readonly state: JobState;
   readonly progress?: string;
-  /** Why a job that waits for children waits in vain: no worker serves the kind of one of them. */
+  /** Why a job waits in vain: no connected worker serves its kind, or the kind of a child that it waits for. */
   readonly waitReason?: string;
   readonly result?: unknown;
   readonly error?: JobFailure;
@@ -125,8 +130,17 @@ async function resultWithFollowUps(
   return 'result' in outcome ? outcome : {};
 }
 
-async function waitReasonOf(fleet: FleetClient, key: string): Promise<string | undefined> {
+async function waitReasonOf(
+  fleet: FleetClient,
+  state: JobState,
+  kind: string,
+  key: string,
+): Promise<string | undefined> {
+  if (state !== 'waiting' && state !== 'waiting-children') return undefined;
+  // Workers of pipeline queues do not report.
+  if (state === 'waiting' && !fleet.kinds.has(kind)) return undefined;
   const served = await servedKinds(fleet.client, fleet.prefix);
+  if (state === 'waiting') return served?.has(kind) ? undefined : describeUnservedKind(kind);
   const child = await unservedChild(fleet.client, key, (name) => fleet.kinds.has(name), served);
   return child && describeUnserved(child);
 }
@@ -227,7 +241,7 @@ export async function viewJob(
     attempts: Number.isFinite(job.attemptsMade) ? job.attemptsMade : 0,
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
-      waitReason: shown === 'waiting-children' ? await waitReasonOf(fleet, key) : undefined,
+      waitReason: await waitReasonOf(fleet, shown, kind, key),
       ...outcome,
       callsInDoubt: callsInDoubt(calls),
       parent: job.parent?.id,

@@ -52,3 +52,7 @@ function isStoredAsKind(options: string | null): boolean {
 export function describeUnserved({ kind, id }: UnservedChild): string {
   return `it waits for ${id}, and no connected worker serves the kind ${kind}`;
 }
+
+export function describeUnservedKind(kind: string): string {
+  return `no connected worker serves the kind ${kind}`;
+}

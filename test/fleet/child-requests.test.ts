@@ -2,6 +2,7 @@ import { UnrecoverableError, Worker } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { findUnservedKinds } from '../../src/fleet/doctor/unserved-kinds.js';
 import { findUnservedChildren } from '../../src/fleet/doctor/waiting-parents.js';
 import { defineKind, type Kind } from '../../src/processors/define-kind.js';
 import type { ChildWork, Work } from '../../src/processors/processor.js';
@@ -134,8 +135,22 @@ describe('a child of a kind that its worker does not know', () => {
     const unserved = () => findUnservedChildren(stranger.client, stranger.prefix, KIND_NAMES);
     const problem = { problem: 'unserved-child', queue: 'parent', id: job.id, detail };
     expect(await unserved()).toEqual([problem]);
+    const summary = await addJob(stranger, 'summarize', { ablationCode: 'x = 1', rawOutput: 'base 0.5' });
+    const waitReason = 'no connected worker serves the kind summarize';
+    expect(await summary.view()).toMatchObject({ state: 'waiting', waitReason });
+    const kinds = () => findUnservedKinds(stranger.client, stranger.prefix, KIND_NAMES);
+    expect(await kinds()).toEqual([
+      {
+        problem: 'unserved-kind',
+        queue: 'summarize',
+        id: 'summarize',
+        detail: `1 job waits, and ${waitReason}`,
+      },
+    ]);
+    await summary.cancel();
     await serveEcho();
     await expect.poll(unserved).toEqual([]);
+    expect(await kinds()).toEqual([]);
     expect(await job.result()).toEqual({ text: 'a' });
   });
 });

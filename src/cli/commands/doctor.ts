@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { examine } from '../../fleet/doctor/examine.js';
 import { PROBLEMS } from '../../fleet/doctor/problem.js';
+import { findUnservedKinds } from '../../fleet/doctor/unserved-kinds.js';
 import { findUnservedChildren } from '../../fleet/doctor/waiting-parents.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
@@ -22,14 +23,21 @@ export function addDoctorCommand(program: Command): void {
 
 async function doctor(options: { readonly repair?: true; readonly json?: true }): Promise<void> {
   const repair = options.repair === true;
-  const { problems, left } = await withSession(
+  const { problems, left, isRepairable } = await withSession(
     loadConfig(),
     { work: false },
     async ({ client, prefix, kinds }) => {
       const examined = await examine(client, prefix, { repair, kinds: kinds.names });
       // Only a worker that serves the kind helps.
-      const unserved = await findUnservedChildren(client, prefix, kinds.names);
-      return { problems: [...examined.problems, ...unserved], left: [...examined.left, ...unserved] };
+      const unserved = [
+        ...(await findUnservedChildren(client, prefix, kinds.names)),
+        ...(await findUnservedKinds(client, prefix, kinds.names)),
+      ];
+      return {
+        problems: [...examined.problems, ...unserved],
+        left: [...examined.left, ...unserved],
+        isRepairable: examined.left.length > 0,
+      };
     },
   );
   if (left.length > 0) process.exitCode = 1;
@@ -47,5 +55,5 @@ async function doctor(options: { readonly repair?: true; readonly json?: true })
       `${what} ${escapeControlCharsInLine(id)}${where}: ${PROBLEMS[found.problem]}: ${escapeControlCharsInLine(detail)}`,
     );
   }
-  if (left.length > 0 && !repair) print('repair it with: fleet doctor --repair');
+  if (isRepairable && !repair) print('repair it with: fleet doctor --repair');
 }

@@ -6,6 +6,7 @@ export const PROBLEMS = {
   'no-owner': 'a job counts as running, but no worker has its lock',
   'orphaned-parent': 'a job waits for children that are gone or have ended',
   'unserved-child': 'a job waits for a child of a kind that no worker serves; start a worker for it',
+  'unserved-kind': 'jobs of a kind wait, and no worker serves it; start a worker for it',
   'idle-reservation': 'money is reserved for a call whose worker is gone',
   'orphaned-text': 'no job refers to a stored text',
   damaged: 'the stored record of a job cannot be read',
@@ -17,7 +18,7 @@ type ProblemName = keyof typeof PROBLEMS;
 export interface Problem {
   readonly problem: ProblemName;
   readonly queue?: string;
-  /** The id of the job, or the digest of the text. */
+  /** The id of the job, the digest of the text, or the name of the kind. */
   readonly id: string;
   /** What was found, for users. */
   readonly detail: string;

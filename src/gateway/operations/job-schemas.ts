@@ -18,7 +18,7 @@ const jobFields = {
   waitReason: z
     .string()
     .optional()
-    .describe('Why it waits for children in vain: no worker serves the kind of one of them.'),
+    .describe('Why it waits in vain: no connected worker serves its kind, or the kind of a child.'),
   error: JobFailureResource.optional(),
   usage: UsageResource,
   callsInDoubt: z
