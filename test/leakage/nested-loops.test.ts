@@ -25,6 +25,35 @@ function gridSearch(levels: number, values: number, filled = 0): string {
   ].join('\n');
 }
 
+/** Functions that are called one after the other in each round of three loops. */
+function longRounds(functions: number, seeds: readonly number[]): string {
+  const numbers = Array.from({ length: functions }, (_, at) => at);
+  return [
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import train_test_split',
+    ...numbers.flatMap((at) => [
+      `def step_${at}(df, other):`,
+      '    for name in ["a", "b", "c"]:',
+      `        df[name + "_${at}"] = df[name].clip(0, other)`,
+      '    return df',
+    ]),
+    'def prepare(df, seed):',
+    ...numbers.map((at) => `    df = step_${at}(df, seed)`),
+    '    return df',
+    't = pd.read_csv("t.csv")',
+    'scores = []',
+    `for seed in [${seeds.join(', ')}]:`,
+    '    for alpha in [0.1, 0.5, 1]:',
+    '        for deep in [True, False]:',
+    '            data = prepare(t, seed)',
+    '            a, b, c, d = train_test_split(data.drop(columns="y"), data["y"], random_state=seed)',
+    '            scores.append(Ridge(alpha=alpha).fit(a, c).score(b, d))',
+    'print(max(scores))',
+    '',
+  ].join('\n');
+}
+
 describe('loops over literal lists', () => {
   it.each([
     [3, 10],
@@ -51,6 +80,14 @@ describe('loops over literal lists', () => {
     ];
     expect(many.steps - few.steps).toBeLessThan(60 * 12);
     expect(many.work).toBeLessThan(4 * few.work);
+  });
+
+  it('of long rounds are not all run', async () => {
+    const { exhausted, findings, steps, module } = await analyzeInDetail(longRounds(200, [1, 2, 3, 4, 5, 6]));
+    expect(exhausted).toBe(false);
+    expect(findings.map(({ kind }) => kind)).toContain('selection');
+    // Of 36 rounds, each of which runs most of the script.
+    expect(steps).toBeLessThan(6 * module.size);
   });
 
   it('run each element of short lists', async () => {

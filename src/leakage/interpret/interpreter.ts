@@ -161,6 +161,11 @@ export class Interpreter {
     return rounds < (isLate ? MAX_LATE_ROUNDS : MAX_ROUNDS) ? Math.min(2, count) : 1;
   }
 
+  /** Whether so many further steps are much of the work that a script of this size may cause. */
+  isCostly(steps: number): boolean {
+    return steps > this.#budget / 16;
+  }
+
   get exhausted(): boolean {
     return this.steps >= this.#budget;
   }

@@ -353,17 +353,25 @@ function runFor(interp: Interpreter, statement: For): Flow {
   const elements = elementsOf(interp, iterable, statement.iterable);
   const { rounds, isComplete } = roundsOf(interp, elements);
   const before = rowsBefore(interp, statement);
-  for (const element of rounds) {
+  const begun = interp.steps;
+  for (const [at, element] of rounds.entries()) {
     if (!interp.step()) break;
+    // Rounds that cost much are not all run: what each of them does was seen in the first.
+    const isLast = at > 0 && interp.isCostly(((interp.steps - begun) / at) * (rounds.length - at));
     assign(interp, statement.target, element, statement.iterable);
     interp.context.enterRound(statement, slidingVariable(statement.target, statement.iterable));
-    interp.context.enterLoop({ statement, isComplete, before, rounds: rounds.length });
+    interp.context.enterLoop({
+      statement,
+      isComplete: isComplete && !isLast,
+      before,
+      rounds: rounds.length,
+    });
     for (const partition of foldsIn(element)) interp.foldLoops.set(partition, statement);
     const flow = runSuite(interp, statement.body);
     interp.context.leaveLoop();
     interp.context.leaveRound();
     if (flow === 'break') takeOneFold(element);
-    if (flow === 'break' && isComplete) break;
+    if (isLast || (flow === 'break' && isComplete)) break;
   }
   if (statement.orelse !== undefined) runSuite(interp, statement.orelse);
   return 'next';
