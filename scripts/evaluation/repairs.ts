@@ -2,8 +2,8 @@
  * Runs what the repair makes of labeled scripts, under real Python: npm run eval:repairs [-- FILE …]
  *
  * The files are those of test/leakage/cases, all of them where none is named. Each leaky script that is rewritten
- * runs as it was and as rewritten on the same small made-up tables. A rewritten script that fails, prints no score or
- * writes other rows where the original ran is wrong. EVAL_PYTHON names another Python. Boosting libraries that it
+ * runs as it was and as rewritten on the same small made-up tables. A rewritten script that fails, prints no score, writes
+ * other rows, or predicts rows with other columns or of another scale where the original ran is wrong: exit code 1. EVAL_PYTHON names another Python. Boosting libraries that it
  * lacks are replaced by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
  */
 import { readdirSync } from 'node:fs';

@@ -20,7 +20,14 @@ const RunSchema = z.object({
 });
 const ResultSchema = z.discriminatedUnion('ran', [
   z.object({ id: z.string(), ran: z.literal(false), why: z.string() }),
-  z.object({ id: z.string(), ran: z.literal(true), original: RunSchema, rewritten: RunSchema }),
+  z.object({
+    id: z.string(),
+    ran: z.literal(true),
+    original: RunSchema,
+    rewritten: RunSchema,
+    /** How the rows that the last model predicts differ, if they do more than a rewrite may change. */
+    change: z.string().nullable(),
+  }),
 ]);
 export type PairResult = z.infer<typeof ResultSchema>;
 type Run = z.infer<typeof RunSchema>;
@@ -69,10 +76,19 @@ export async function runPairs(
 }
 
 /** What is wrong with a rewritten script that ran, or did not, where its original ran; nothing where all is well. */
-export function damageOf({ original, rewritten }: { original: Run; rewritten: Run }): string | undefined {
+export function damageOf({
+  original,
+  rewritten,
+  change,
+}: {
+  original: Run;
+  rewritten: Run;
+  change: string | null;
+}): string | undefined {
   if (!rewritten.ok)
     return `${rewritten.error ?? ''} in line ${rewritten.line ?? 0}: ${rewritten.text ?? ''}`;
   if (countScores(original.printed) > countScores(rewritten.printed)) return 'it prints no score any more';
+  if (change !== null) return `its model predicts other rows: ${change}`;
   const rows = (run: Run): string => JSON.stringify(run.written);
   if (rows(original) !== rows(rewritten))
     return `it writes ${rows(rewritten)} (name, rows, values) instead of ${rows(original)}`;

@@ -26,6 +26,7 @@ import sklearn.ensemble  # noqa: F401  # loaded once, for all runs
 import sklearn.linear_model  # noqa: F401
 import sklearn.model_selection  # noqa: F401
 
+import seen_by_models
 import stand_in_boosters
 from guess_columns import guess
 from synthetic_data import Recorder
@@ -38,6 +39,7 @@ def execute(source, spec):
     """What one run printed and wrote, or how it failed. Runs in a process of its own."""
     recorder = Recorder(spec)
     recorder.install()
+    seen = seen_by_models.install()
     np.random.seed(0)
     printed = io.StringIO()
     outcome = {"ok": True}
@@ -54,7 +56,7 @@ def execute(source, spec):
             text = source.splitlines()[line - 1] if 0 < line <= len(source.splitlines()) else ""
             outcome = {"ok": False, "error": f"{type(error).__name__}: {error}"[:600], "line": line, "text": text}
         os.chdir("/")
-    return {**outcome, "printed": printed.getvalue()[-4000:], "written": recorder.written}
+    return {**outcome, "printed": printed.getvalue()[-4000:], "written": recorder.written, "seen": seen}
 
 
 def apart(source, spec):
@@ -77,7 +79,7 @@ def apart(source, spec):
         text = pipe.read()
     os.waitpid(child, 0)
     if text == "":
-        return {"ok": False, "error": f"TimeoutError: no end within {SECONDS} s", "line": 0, "text": "", "printed": "", "written": []}
+        return {"ok": False, "error": f"TimeoutError: no end within {SECONDS} s", "line": 0, "text": "", "printed": "", "written": [], "seen": []}
     return json.loads(text)
 
 
@@ -166,7 +168,9 @@ def run(pair):
             break
     if not outcome["ok"]:
         return {"id": pair["id"], "ran": False, "why": f"{outcome['error']} in line {outcome['line']}: {outcome['text'].strip()}"}
-    return {"id": pair["id"], "ran": True, "original": outcome, "rewritten": apart(pair["rewritten"], spec)}
+    rewritten = apart(pair["rewritten"], spec)
+    change = seen_by_models.change(outcome.pop("seen"), rewritten.pop("seen")) if rewritten["ok"] else None
+    return {"id": pair["id"], "ran": True, "original": outcome, "rewritten": rewritten, "change": change}
 
 
 stand_in_boosters.install()

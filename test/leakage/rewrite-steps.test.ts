@@ -3,6 +3,7 @@ import { analyzeInDetail } from '../../src/leakage/analyze.js';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
 import { checkRewrite } from '../../src/leakage/repair/check/check-rewrite.js';
 import { WorkAllowance } from '../../src/leakage/values/work.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 /** A table that is scaled with its label in it, and divided by position. */
 const BY_POSITION = [
@@ -91,7 +92,7 @@ describe('a rewrite that would change more than where something is learned', () 
     [
       'a model of all rows is fitted on the way',
       [...BY_POSITION, 'net = LinearRegression()', 'net.fit(inputs, prices)', ...DIVIDED],
-      /in another order/,
+      /fitted on other rows/,
     ],
     ['a model of all rows is only looked at', LOOKED_AT, /made by what has to move/],
     [
@@ -128,6 +129,33 @@ const HEAD = [
 const SPLIT = 'a, b, ya, yb = train_test_split(X, y, random_state=0)';
 const SCALED = ['s = StandardScaler()', 'a = s.fit_transform(a)', 'b = s.transform(b)'];
 const TAIL = ['model = Ridge().fit(a, ya)', 'print("Final Validation Performance:", model.score(b, yb))', ''];
+
+it('REQ-SF-019: a model of all rows that is only looked at stays as it is', async () => {
+  const lines = LOOKED_AT.map((line) =>
+    line.startsWith('X_train,')
+      ? 'X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=3)'
+      : line,
+  ).filter((line) => !/^(cut|y_train)/.test(line));
+  const split = 'from sklearn.model_selection import train_test_split';
+  expect((await repairOf([split, ...lines])).split('\n')).toEqual([
+    'fit_rows, rest_rows = train_test_split(range(len(table)), random_state=3)',
+    'X = StandardScaler().fit(table.iloc[fit_rows].drop(columns="close")).transform(table.drop(columns="close"))',
+    'y = table["close"]',
+    'every = LinearRegression().fit(X, y)',
+    'print("coefficients", every.coef_)',
+    'X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=3)',
+  ]);
+});
+
+it('a choice is not made on one of several values that a line gives together', async () => {
+  const script = labeledScripts('disguises.txt').find(({ id }) => id === 'L62')?.script ?? '';
+  expect(await repairOf(script.split('\n'))).toMatch(/^Not rewritten: `a` is not made in one line/);
+});
+
+it('the table of labels is not scaled by a scaler of its own', async () => {
+  const script = labeledScripts('corrections.txt').find(({ id }) => id === 'T26')?.script ?? '';
+  expect(await repairOf(script.split('\n'))).toContain('.fit(table[fit_rows]).transform(table)');
+});
 
 describe('the check of the steps', () => {
   const logged = ['s = StandardScaler()', 'X = s.fit_transform(X)', 'X = np.log1p(X)', SPLIT];

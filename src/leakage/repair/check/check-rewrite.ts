@@ -7,7 +7,7 @@ import type { RepairContext } from '../context.js';
 import { shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
-import { copiedOutput, mixedRows, otherSteps } from './steps/same-steps.js';
+import { copiedOutput, mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
 import { leavesGroupsOut, rejectsCategories } from './unknown-values.js';
 
 /** What a rewrite must not do, each with the reason where it does; none of them asks which strategy wrote it. */
@@ -22,6 +22,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   columnNotDivided,
   copiedOutput,
   mixedRows,
+  otherFits,
   otherSteps,
 ];
 

@@ -282,7 +282,9 @@ export class SelectionPart {
         else if (target.type === 'sequence') {
           const at = target.items.findIndex((item) => item.type === 'name' && item.id === name);
           const value = statement.value.type === 'sequence' ? statement.value.items[at] : undefined;
-          if (at >= 0) values.push(value ?? statement.value);
+          // One of several values that an expression gives has no text of its own.
+          if (at >= 0 && value === undefined) this.#fail(name);
+          if (at >= 0 && value !== undefined) values.push(value);
         } else if (rootName(target) === name) this.#fail(name);
       }
     }

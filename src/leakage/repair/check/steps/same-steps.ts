@@ -1,7 +1,20 @@
 import type { Expr, Stmt } from '../../../syntax/ast.js';
-import { expressionsIn, namesInExpression, ownExpressions, statementsIn } from '../../../syntax/walk.js';
+import {
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  statementsIn,
+  suitesOf,
+} from '../../../syntax/walk.js';
 import { countWork } from '../../../values/work.js';
-import { type ScriptChange, statementsInBlock, textOf, type Version } from '../script-change.js';
+import {
+  loopsAround,
+  plainText,
+  type ScriptChange,
+  statementsInBlock,
+  textOf,
+  type Version,
+} from '../script-change.js';
 import type { JointCall } from './evaluate-steps.js';
 import { StepFollower } from './follow-steps.js';
 import type { Step, TableValue } from './table-value.js';
@@ -64,6 +77,28 @@ export function copiedOutput({ before, after }: ScriptChange): string | undefine
   return outputsIn(after) > outputsIn(before)
     ? 'a line that only shows something would be made twice'
     : undefined;
+}
+
+/** Whether something else is fitted on other rows than before: a model of all rows that is only looked at. */
+export function otherFits(change: ScriptChange): string | undefined {
+  const { before, after, leaks } = change;
+  if (leaks.some(({ kind }) => OTHER_CHANGES.has(kind))) return undefined;
+  const now = new Set([...statementsInBlock(after)].map((statement) => plainText(after.module, statement)));
+  const nodes = leaks.flatMap((leak) => [...leak.nodes]);
+  const divided = Math.min(...leaks.map(({ split }) => split?.statement.start ?? 0));
+  for (const statement of statementsInBlock(before)) {
+    if (suitesOf(statement).length > 0 || statement.end > divided) continue;
+    // Models of the folds are fitted in a loop.
+    if (loopsAround(statement).length > 0 || now.has(plainText(before.module, statement))) continue;
+    for (const own of ownExpressions(statement)) {
+      for (const part of expressionsIn(own)) {
+        const isFit = part.type === 'call' && part.callee.type === 'attribute' && part.callee.name === 'fit';
+        if (isFit && !nodes.some((node) => node.start <= part.start && part.end <= node.end))
+          return `\`${textOf(before.module, part)}\` would be fitted on other rows, though nothing leaks through it`;
+      }
+    }
+  }
+  return undefined;
 }
 
 function outputsIn(version: Version): number {
