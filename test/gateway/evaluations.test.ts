@@ -77,7 +77,7 @@ describe('evaluations over HTTP', () => {
 
   it('REQ-SF-022: a refinement loop gets its blocks and scores over HTTP, and only checked scripts are handed out', async () => {
     await test.worker(createOfflineRunner());
-    const script = 'model = Ridge()\nprint("R2", model.fit(X, y))\n';
+    const script = 'model = Ridge()\nprint(model.fit(X, y).score(X, y))\n';
     const payload = {
       ...{ solution: { content: script }, score: 0.5, direction: 'higher', previousBlocks: [], rounds: 1 },
       ...{ ablationCode: 'x', rawOutput: 'Baseline: 0.50\nNo Ridge: 0.30\n' },

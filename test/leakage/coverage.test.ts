@@ -59,6 +59,12 @@ const rows: readonly Row[] = [
   },
   { name: 'a script without a model', script: 'x = 1\n', coverage: 'none', hasScore: false },
   {
+    name: 'a fragment that imports nothing',
+    script: 'm = Ridge()\nprint(m.fit(X, y).score(X, y))\n',
+    coverage: 'none',
+    hasScore: false,
+  },
+  {
     name: 'functions that nothing calls',
     script: 'from m import accuracy_score\ndef judge(m, X, y):\n    return accuracy_score(y, m.predict(X))\n',
     coverage: 'none',

@@ -34,13 +34,9 @@ export function coverageOf(
   const isReached = ({ end }: Span) => interp.reachedCalls.has(end);
   const reached = landmarks.scorings.filter(isReached);
   const trains = landmarks.trainings.some(isReached) || TRAINS.test(source);
-  const hasScore =
-    !parsed ||
-    scored.length > 0 ||
-    reached.length > 0 ||
-    landmarks.readsScore ||
-    FINAL_SCORE.test(source) ||
-    (trains && PRINTED_SCORE.test(source));
+  const isWhole = landmarks.imports || landmarks.hidden.length > 0;
+  const callsScore = reached.length > 0 || landmarks.readsScore || (trains && PRINTED_SCORE.test(source));
+  const hasScore = !parsed || scored.length > 0 || FINAL_SCORE.test(source) || (isWhole && callsScore);
   // A syntax error that hides what trains or scores hides what there is to find.
   const isReadable = parsed || [...landmarks.trainings, ...landmarks.scorings].every(isReached);
   if (!parsed && !interp.notFollowed.some(({ reason }) => reason === SYNTAX)) interp.skip(START, SYNTAX);

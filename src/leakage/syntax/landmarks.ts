@@ -10,6 +10,8 @@ export interface Landmarks {
   readonly scorings: readonly Span[];
   /** Whether a score is read from an attribute of a model. */
   readonly readsScore: boolean;
+  /** Whether it imports anything. A text that does not is a fragment: it has no library to train a model with. */
+  readonly imports: boolean;
   /** Code that hides what it does from anybody who reads names, with the reason to name. */
   readonly hidden: readonly (Span & { readonly reason: string })[];
 }
@@ -116,7 +118,7 @@ export function landmarksOf(root: RawNode, source: string): Landmarks {
   const trainings = calls.filter(({ name }) => training.has(name)).map(({ span }) => span);
   const scorings = calls.filter(({ name }) => SCORING.test(name)).map(({ span }) => span);
   scorings.sort((a, b) => a.start - b.start);
-  return { trainings, scorings, readsScore, hidden };
+  return { trainings, scorings, readsScore, imports: imported.size > 0, hidden };
 }
 
 function use(uses: Map<string, Set<string>>, inside: string, name: string): void {
