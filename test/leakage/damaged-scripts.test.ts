@@ -39,7 +39,23 @@ function damagedPairs(): ScriptPair[] {
     original,
     rewritten: original.replace(from, () => to),
   });
+  const trained = [
+    'import numpy as np',
+    'import pandas as pd',
+    'from sklearn.linear_model import LinearRegression',
+    'rows = pd.read_csv("rows.csv")',
+    'X = np.log1p(rows[["km", "kg"]])',
+    'model = LinearRegression().fit(X, rows["fare"])',
+    'print("Final Validation Performance:", model.score(X, rows["fare"]))',
+  ].join('\n');
+  const retrained = (id: string, from: string, to: string): ScriptPair => ({
+    id,
+    original: trained,
+    rewritten: trained.replace(from, () => to),
+  });
   return [
+    retrained('step lost', 'np.log1p(rows[["km", "kg"]])', 'rows[["km", "kg"]]'),
+    retrained('column lost', '["km", "kg"]', '["km"]'),
     pair('same', '', ''),
     pair('fails', '["km"]', '["miles"]'),
     pair('silent', 'rows["km"].mean()', '""'),
@@ -78,6 +94,8 @@ describe.skipIf(python === undefined)('rewritten scripts on made-up data', () =>
       .slice(0, damaged.length)
       .map((result) => (result.ran ? damageOf(result) : 'not run'));
     expect(said).toEqual([
+      expect.stringMatching(/its model predicts other rows: column 0 around/),
+      expect.stringMatching(/its model predicts other rows: 1 columns instead of 2/),
       undefined,
       expect.stringMatching(/KeyError/),
       'it prints no score any more',

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { correction, leaks } from '../support/agent-answers.js';
 import { checkWith } from '../support/leakage-check.js';
 
@@ -133,4 +135,24 @@ describe('two leaks before one split', () => {
     expect(requests[2]?.text).toContain('a leak of the same kind remains: `mm`');
     expect(result.findings).toMatchObject([{ outcome: 'corrected' }]);
   });
+});
+
+it('REQ-SF-020: a leak without a rewrite does not keep its neighbor from being corrected', async () => {
+  const content = text(
+    HEAD.slice(0, 6),
+    'd = pd.read_csv("p.csv")',
+    'pos = d[d["T"] == 1]',
+    'd = pd.concat([d, pos])',
+    'mm = MinMaxScaler()',
+    'd[["Age"]] = mm.fit_transform(d[["Age"]])',
+    'a, b, ya, yb = train_test_split(d[["Age"]], d["T"], test_size=0.25, random_state=7)',
+    TAIL,
+  );
+  const result = await checkAndFixLeakage({ content }, createOfflineRunner());
+  expect(result.status).toBe('partly-corrected');
+  expect(result.findings.map(({ kind, outcome }) => [kind, outcome])).toEqual([
+    ['duplicated-rows', 'uncorrected'],
+    ['scaling', 'corrected'],
+  ]);
+  expect(result.solution.content).toContain('d = pd.concat([d, pos])\n');
 });

@@ -237,15 +237,20 @@ async function correctFinding(
     const isGone = meant.length > 0 && context.isFollowed;
     return { ...described, ...goneFinding(answer, original, number, isGone, script, context) };
   }
-  const found = {
-    ...described,
-    codeBlock: located.text,
-    occurrences: located.occurrences,
-    matched: located.matched,
-  };
-  const correction = context.isFollowed
+  const shared = context.isFollowed
     ? await corrected(located, source, number, { script, solution, others }, context)
     : NOT_FOLLOWED;
+  const alone =
+    shared.ok || source !== 'analysis' || !context.isFollowed
+      ? undefined
+      : await correctedAlone(answer, located, script, context);
+  const { block, correction } = alone ?? { block: located, correction: shared };
+  const found = {
+    ...described,
+    codeBlock: block.text,
+    occurrences: block.occurrences,
+    matched: block.matched,
+  };
   if (!correction.ok) {
     context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
     return {
@@ -254,12 +259,12 @@ async function correctFinding(
       reason: [answer.reason, correction.problem].filter(Boolean).join(' '),
     };
   }
-  script.correct(located, correction.block);
+  script.correct(block, correction.block);
   return {
     ...found,
     outcome: 'corrected',
     correctedBlock: correction.block,
-    correctedAt: located.start,
+    correctedAt: block.start,
     ...(correction.notes === undefined ? {} : { notes: [...correction.notes] }),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
   };
@@ -277,6 +282,22 @@ function agreementOn(
     ...(agreedBy === undefined ? {} : { agreedBy }),
     ...(objection === undefined ? {} : { objection }),
   };
+}
+
+/** A leak of the analysis whose block holds another leak without a rewrite: the rewrite of its own block, if that is certain. */
+async function correctedAlone(
+  { kind }: AnnotatedLeakageAnswer,
+  located: LocatedBlock,
+  script: CorrectedScript,
+  context: CorrectionContext,
+): Promise<{ block: LocatedBlock; correction: CorrectionResult } | undefined> {
+  const { findings } = await context.analyst.analyze(script.content);
+  const finding = findings.find((one) => one.kind === kind && located.text.includes(one.codeBlock));
+  if (finding === undefined) return undefined;
+  const own = script.content.slice(finding.ownBlock.start, finding.ownBlock.end);
+  const block = own === located.text ? null : script.locate(own);
+  const correction = block === null ? undefined : await rewriteBlock(block, script, context);
+  return block === null || correction === undefined ? undefined : { block, correction };
 }
 
 /** If only the analysis checks and has not seen the whole script, a corrected script would count as free of leaks. */
