@@ -130,7 +130,7 @@ export const ERROR_TABLE = {
   // Calls that the fleet does not send
   'budget-exhausted': callRefused.permanent(
     402,
-    'Raise FLEET_BUDGET_USD or the run’s budget, or wait for the next day (UTC); then `fleet retry ID`.',
+    'Raise FLEET_BUDGET_USD, or wait for the next day (UTC), then `fleet retry ID`. If the budget of the run or the job is used up, submit the job again with its key and a larger `budgetUsd`.',
   ),
   'quota-exhausted': callRefused.permanent(
     429,

@@ -9,6 +9,7 @@ import { type CheckSettings, guardedEvaluationNode } from './flows/guarded-evalu
 import { lineageTags } from './job-tags.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
+import { storeBudget } from './store-budget.js';
 
 /** A guarded evaluation that a job starts and waits for. */
 export interface ChildEvaluationRequest extends Omit<CheckSettings, 'tags'> {
@@ -44,7 +45,7 @@ export function prepareChildEvaluation(
 
 /**
  * Adds an evaluation that its parent waits for, with the check that the evaluation waits for, atomically. An existing one goes
- * on unchanged, and one that has failed is run again from the failure.
+ * on unchanged, and one that has failed is run again from the failure, under the budget that its parent has now.
  * @throws JobError `lock-lost` if the parent is gone; `child-limit` if jobs are nested too deeply.
  */
 export async function addChildEvaluation(
@@ -58,7 +59,9 @@ export async function addChildEvaluation(
   if (existing === undefined) return addNew(fleet, heritage, root);
   await addChild(fleet, heritage, root, {
     runAgain: async () => {
-      if ((await existing.getState()) === 'failed') await runFlowAgain(fleet, root, existing);
+      if ((await existing.getState()) !== 'failed') return;
+      for (const { queue, id } of allOf(root)) await storeBudget(fleet, queue, id, heritage);
+      await runFlowAgain(fleet, root, existing);
     },
   });
 }

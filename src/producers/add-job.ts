@@ -12,6 +12,7 @@ import { withTags } from './job-tags.js';
 import { sizeOf } from './memory-admission.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
+import { storeBudget } from './store-budget.js';
 import { checkSubmission } from './submission-fields.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
 
@@ -43,7 +44,10 @@ export interface AddOptions extends KeyOptions {
   readonly priority?: number;
   /** Wait before the job may start, in milliseconds. */
   readonly delayMs?: number;
-  /** Maximum cost of the job's agent calls, in US dollars. */
+  /**
+   * Maximum cost of the job's agent calls, in US dollars. A submission that runs the key's failed or cancelled job again
+   * replaces it; what the job has spent still counts.
+   */
   readonly budgetUsd?: number;
 }
 
@@ -182,7 +186,7 @@ export function separateBytes(data: unknown, stored: unknown): number | undefine
 async function submitByKey(
   fleet: FleetClient,
   submission: Submission,
-  { force }: KeyOptions,
+  { force, budgetUsd }: AddOptions,
   create: () => Promise<void>,
 ): Promise<SubmitOutcome> {
   const job = await existingJob(fleet, submission);
@@ -199,5 +203,7 @@ async function submitByKey(
     await create();
     return 'replaced';
   }
-  return (await runAgain(fleet, submission.queue, job)) ? 'retried' : 'existing';
+  const { queue, id } = submission;
+  const withBudget = () => storeBudget(fleet, queue, id, { budgetUsd });
+  return (await runAgain(fleet, queue, job, withBudget)) ? 'retried' : 'existing';
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import { costsOfDay, costsOfRun } from '../../src/calls/budget/read-costs.js';
 import { addJob } from '../../src/producers/add-job.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
@@ -230,6 +231,47 @@ describe('a budget that is used up', () => {
     );
     expect((await handle.wait()).error?.code).toBe('budget-exhausted');
     expect(server.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['a job', PAYLOAD],
+    ['a job of a run', { ...PAYLOAD, tags: { run: 'r1' } }],
+  ])('is raised by submitting %s again, and what was spent still counts', async (_, payload) => {
+    // The first answer costs more than every budget but the last.
+    const usage = { input_tokens: 1_000_000, output_tokens: 20 };
+    const { fleet, worker, runner, server } = await startFleet([
+      { ...leaks('a = fit(all)'), usage },
+      correction('a = fit(train)'),
+    ]);
+    await worker(runner);
+    const endUnder = async (budgetUsd?: number) => {
+      const options = { key: 'k', ...(budgetUsd === undefined ? {} : { budgetUsd }) };
+      const handle = await addSolutionCheck(fleet, payload, options);
+      const { state, error, usage } = await handle.wait();
+      return { outcome: handle.outcome, end: error?.code ?? state, calls: usage.calls };
+    };
+    const exhausted = { end: 'budget-exhausted' };
+    expect(await endUnder(0.0001)).toEqual({ ...exhausted, outcome: 'created', calls: 0 });
+    expect(await endUnder(1)).toEqual({ ...exhausted, outcome: 'retried', calls: 1 });
+    expect(await endUnder(1.5)).toEqual({ ...exhausted, outcome: 'retried', calls: 1 });
+    // Without an amount the job keeps its budget.
+    expect(await endUnder()).toEqual({ ...exhausted, outcome: 'retried', calls: 1 });
+    expect(await endUnder(50)).toEqual({ outcome: 'retried', end: 'completed', calls: 2 });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is raised for a cancelled job, but not for one that is not run again', async () => {
+    const { fleet, worker, runner } = await startFleet(() => leaks());
+    const submit = (budgetUsd: number) => addSolutionCheck(fleet, PAYLOAD, { key: 'k', budgetUsd });
+    const { id } = await submit(0.0001);
+    await cancelJob(fleet, id);
+    expect((await submit(50)).outcome).toBe('retried');
+    const existing = await submit(0.0001);
+    expect(existing.outcome).toBe('existing');
+    await worker(runner);
+    expect((await existing.result()).status).toBe('clean');
+    const { budgetUsd } = await costsOfRun(fleet.client, fleet.prefix, `job ${id}`);
+    expect(budgetUsd).toBe(50);
   });
 });
 

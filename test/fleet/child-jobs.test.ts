@@ -13,7 +13,13 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
-import { errorReply, type MessagesApi, type RecordedRequest, type Reply } from '../support/messages-api.js';
+import {
+  errorReply,
+  type MessageReply,
+  type MessagesApi,
+  type RecordedRequest,
+  type Reply,
+} from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -26,11 +32,16 @@ let api: MessagesApi;
 /** How the agent answers about the corrected script. */
 let onSecondCheck: (request: RecordedRequest) => Reply | Promise<Reply>;
 
+/** What the correction used. */
+let correctionUsage: MessageReply['usage'];
+
 beforeEach(async () => {
   onSecondCheck = () => leaks();
+  correctionUsage = { input_tokens: 100, output_tokens: 20 };
   ({ test, api } = await fleetOfTest(redis, 'children', (request) => {
     if (!request.text.includes('fit(all)')) return onSecondCheck(request);
-    return isDetection(request) ? leaks('a = fit(all)') : correction('a = fit(train)');
+    if (isDetection(request)) return leaks('a = fit(all)');
+    return { ...correction('a = fit(train)'), usage: correctionUsage };
   }));
   ({ fleet } = test);
 });
@@ -257,5 +268,24 @@ describe('a corrected script that is to be verified', () => {
     await handle.result();
     const { calls } = await costsOfRun(fleet.client, fleet.prefix, `job ${handle.id}`);
     expect(calls).toBe(3);
+  });
+
+  it.each([
+    ['a job without a run', {}],
+    ['a job of a run', { tags: { run: 'r3' } }],
+  ])('runs again under the raised budget of %s, which pays for nothing twice', async (_, tags) => {
+    correctionUsage = { input_tokens: 1_000_000, output_tokens: 20 };
+    await start();
+    const submit = (budgetUsd: number) =>
+      addSolutionCheck(fleet, { ...VERIFIED, ...tags }, { key: 'k', budgetUsd });
+    const handle = await submit(1);
+    expect((await handle.wait()).error?.code).toBe('child-failed');
+    const [child] = await fleet.queue('solution-check').getFailed();
+    expect(child?.failedReason).toContain('budget-exhausted');
+    expect((await submit(50)).outcome).toBe('retried');
+    expect(await handle.result()).toMatchObject({ status: 'corrected', usage: { reusedCalls: 2 } });
+    expect(api.requests).toHaveLength(3);
+    const run = 'tags' in tags ? 'r3' : `job ${handle.id}`;
+    expect(await costsOfRun(fleet.client, fleet.prefix, run)).toMatchObject({ calls: 3, budgetUsd: 50 });
   });
 });

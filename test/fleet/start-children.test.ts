@@ -388,8 +388,11 @@ describe('an evaluation that a job starts', () => {
     await fleet.client.hset(parent.key, 'finishedOn', Date.now());
     await forgetChildren(fleet.client, parent.key);
     await test.worker(createOfflineRunner());
-    expect(await outcome(parent)).toMatchObject({ returned: 0.5 });
+    const heritage = { ...parent.heritage, budgetUsd: 9, budgetJob: parent.id };
+    expect(await outcome({ ...parent, heritage })).toMatchObject({ returned: 0.5 });
     expect(ran).toHaveLength(1);
+    const again = await fleet.queue('solution-check').getJob(ofScript?.id ?? '');
+    expect(again?.opts).toMatchObject({ fleet: { budgetUsd: 9, budgetJob: parent.id } });
   });
 
   it('is cancelled with its check when the job is', async () => {

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { brokenJob } from '../queues/damaged-job.js';
+import { CANCELLED_FIELD } from '../queues/job-flags.js';
+import { readRecord } from '../queues/read-record.js';
+import { runScript, script } from '../queues/run-script.js';
+import type { FleetClient } from './fleet-client.js';
+
+export interface Budget {
+  readonly budgetUsd?: number | undefined;
+  /** The job without a run that pays. */
+  readonly budgetJob?: string;
+}
+
+/**
+ * KEYS: 1 job hash, 2 failed jobs. ARGV: 1 job id, 2 the options as they were read, 3 the new ones. Returns 1 if they are
+ * stored, 0 if the job has neither failed nor been cancelled, -1 if somebody else has changed the options.
+ */
+const REPLACE_OPTIONS = script(`
+if not redis.call('ZSCORE', KEYS[2], ARGV[1]) and redis.call('HEXISTS', KEYS[1], '${CANCELLED_FIELD}') == 0 then return 0 end
+if redis.call('HGET', KEYS[1], 'opts') ~= ARGV[2] then return -1 end
+redis.call('HSET', KEYS[1], 'opts', ARGV[3])
+return 1`);
+
+const OptionsSchema = z.looseObject({ fleet: z.looseObject({}).optional().catch(undefined) });
+
+/**
+ * Gives a job that failed or was cancelled another budget, before it runs again. What it has spent stays on its account. A
+ * job that somebody else has run again in the meantime keeps its budget.
+ * @param budget Without an amount, the job keeps its budget.
+ * @throws JobError `broken-record` if the job's options cannot be read.
+ */
+export async function storeBudget(
+  fleet: FleetClient,
+  queue: string,
+  id: string,
+  { budgetUsd, budgetJob }: Budget,
+): Promise<void> {
+  if (budgetUsd === undefined) return;
+  const key = fleet.jobKey(queue, id);
+  const changed = { budgetUsd, ...(budgetJob === undefined ? {} : { budgetJob }) };
+  let outcome: unknown = -1;
+  // Another submission has stored its budget in the meantime: each repetition follows from the success of another.
+  while (outcome === -1) {
+    const text = await fleet.client.hget(key, 'opts');
+    if (text === null) return;
+    const reading = readRecord(OptionsSchema, text);
+    if (reading?.value === undefined) throw brokenJob(id, 'its opts cannot be read');
+    // Parsed and written here: Lua would make a list that is empty an object.
+    const replaced = JSON.stringify({ ...reading.value, fleet: { ...reading.value.fleet, ...changed } });
+    const keys = [key, fleet.queue(queue).toKey('failed')];
+    outcome = await runScript(fleet.client, REPLACE_OPTIONS, keys, [id, text, replaced]);
+  }
+}
