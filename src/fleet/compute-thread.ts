@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { FleetError, InternalError, messageOf } from '../errors.js';
 import { loaderOptions } from '../package-root.js';
+import { storeSpareThread, takeSpareThread } from './spare-threads.js';
 import { PING, resultOf, type ThreadAnswer } from './thread-answer.js';
 
 export interface ComputeThreadOptions {
@@ -36,6 +37,7 @@ export class ComputeThread<Task, Result> {
   /** Resolves once the current thread has answered. */
   #ready: Promise<unknown> | undefined;
   #closed = false;
+  #isIdle = false;
 
   constructor(options: ComputeThreadOptions) {
     this.#options = options;
@@ -52,6 +54,7 @@ export class ComputeThread<Task, Result> {
     this.#ready ??= answered(pool);
     try {
       await this.#ready;
+      this.#isIdle = true;
     } catch (thrown) {
       // It may have been ended in the meantime, and another one started.
       if (this.#pool === pool) await this.end();
@@ -74,7 +77,9 @@ export class ComputeThread<Task, Result> {
     let answer: ThreadAnswer<Result>;
     try {
       if (this.#pool === undefined) throw new InternalError('the thread of a task has not been started');
+      this.#isIdle = false;
       answer = await this.#pool.run(task, { signal: AbortSignal.any([signal, deadline.signal]) });
+      this.#isIdle = true;
     } catch (thrown) {
       // The thread is gone for some reason: otherwise it would have answered, also with an error.
       this.#ready = undefined;
@@ -110,40 +115,63 @@ export class ComputeThread<Task, Result> {
     return this.#pool?.threads[0]?.performance.eventLoopUtilization().active ?? 0;
   }
 
-  /** Ends the thread permanently. */
+  /** Ends the thread permanently; if it is idle, another worker of the process may get it for a while. */
   async close(): Promise<void> {
     this.#closed = true;
+    const [pool, key] = [this.#pool, this.#key];
+    if (this.#isIdle && pool !== undefined && key !== undefined && storeSpareThread(key, pool)) {
+      pool.off('error', this.#onError);
+      this.#pool = undefined;
+    }
     await this.end();
   }
+
+  /** Equal for threads that are interchangeable; undefined for those with data of their worker. */
+  get #key(): string | undefined {
+    const { module, data, heapMb } = this.#options;
+    return data === undefined ? `${heapMb} ${module.href}` : undefined;
+  }
+
+  /** A thread may end while it has no task: the next task detects that and starts another. */
+  readonly #onError = () => {
+    this.#ready = undefined;
+    this.#isIdle = false;
+  };
 
   /** Ends the thread at once; another one may be started. */
   async end(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
     this.#ready = undefined;
+    this.#isIdle = false;
+    pool?.off('error', this.#onError);
     await pool?.destroy();
   }
 
   #start(): Piscina<Task | typeof PING, ThreadAnswer<Result>> {
-    const { module, data, heapMb } = this.#options;
-    const options = loaderOptions(module);
-    const pool = new Piscina<Task | typeof PING, ThreadAnswer<Result>>({
-      filename: fileURLToPath(module),
-      ...(data === undefined ? {} : { workerData: data }),
-      minThreads: 1,
-      maxThreads: 1,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      // Without this option a thread has the options of its process.
-      ...(options.length > 0 ? { execArgv: options } : {}),
-    });
-    // A thread may end while it has no task: the next task detects that and starts another.
-    pool.on('error', () => {
-      if (this.#pool === pool) this.#ready = undefined;
-    });
+    const spare = this.#key === undefined ? undefined : takeSpareThread(this.#key);
+    const pool = spare ?? startThread(this.#options);
+    pool.on('error', this.#onError);
     return pool;
   }
+}
+
+function startThread({ module, data, heapMb }: ComputeThreadOptions): Piscina {
+  const options = loaderOptions(module);
+  const pool = new Piscina({
+    filename: fileURLToPath(module),
+    ...(data === undefined ? {} : { workerData: data }),
+    minThreads: 1,
+    maxThreads: 1,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    // Without this option a thread has the options of its process.
+    ...(options.length > 0 ? { execArgv: options } : {}),
+  });
+  // An idle thread that ends emits an error, which would end the process if nobody listened.
+  pool.on('error', () => undefined);
+  return pool;
 }
 
 /** Resolves once the thread of a pool has answered. */

@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ComputeLane } from '../../src/fleet/compute-lane.js';
+import { endSpareThreads } from '../../src/fleet/spare-threads.js';
 import { testProgram } from '../support/programs.js';
 import type { TestThreadData } from '../support/test-thread.js';
 
@@ -9,6 +11,7 @@ const module = pathToFileURL(testProgram('test/support/test-thread'));
 const owner = (signal = new AbortController().signal) => ({ tenant: 'a', signal });
 
 let lane: ComputeLane<number, number>;
+beforeEach(endSpareThreads);
 afterEach(() => lane.close());
 
 function start(data: TestThreadData, timeoutMs = 10_000, spareMs?: number) {
@@ -60,5 +63,21 @@ describe('a lane of tasks', () => {
     expect(most).toBeGreaterThan(before);
     await expect.poll(threads).toBe(before);
     expect(await lane.run(3, owner())).toBe(3);
+  });
+
+  it('gets the idle thread of a lane that was closed, but not one that was busy', async () => {
+    const open = () => new ComputeLane<number, number>({ module, heapMb: 64, timeoutMs: 60_000 });
+    lane = open();
+    const first = await lane.run(0, owner());
+    await lane.close();
+    lane = open();
+    expect(await lane.run(0, owner())).toBe(first);
+    const busy = expect(lane.run(60_000, owner())).rejects.toThrow();
+    // The thread is ready, so the task is in it after one turn of the event loop.
+    await setImmediate();
+    await lane.close();
+    await busy;
+    lane = open();
+    expect(await lane.run(0, owner())).not.toBe(first);
   });
 });
