@@ -64,7 +64,8 @@ function divided(cell: Cell, titles: readonly Cell[]): Cell[] {
   const isOver = titles.some(
     (title) => title.start > cell.start && title.start <= cell.end && title.end >= at,
   );
-  if (last === -1 || !isOver || !/^[-+−]?\d*\.?\d+%?$/.test(cell.text.slice(last + 1))) return [cell];
+  if (last === -1 || !isOver || !/^[-+−]?(?:\d+(?:\.\d+)?|\.\d+)%?$/.test(cell.text.slice(last + 1)))
+    return [cell];
   return [
     { text: cell.text.slice(0, last), start: cell.start, end: at - 1 },
     { text: cell.text.slice(last + 1), start: at, end: cell.end },

@@ -83,17 +83,26 @@ function delimitedCells(text: string, delimiter: string): string[] {
   return [...cells, cell.trim()];
 }
 
+/** Without the spaces at both ends; a tab there is a delimiter. */
+function trimSpaces(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (text[start] === ' ') start += 1;
+  while (end > start && text[end - 1] === ' ') end -= 1;
+  return text.slice(start, end);
+}
+
 /** Lines divided by tabs, semicolons or commas, the first of them perhaps titles. */
 function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable | undefined {
   const first = lines[start]?.text ?? '';
   for (const delimiter of ['\t', ';', ',']) {
     if (!first.includes(delimiter) || first.length > MAX_ROW_LENGTH) continue;
-    const width = delimitedCells(first.replace(/^ +| +$/g, ''), delimiter).length;
+    const width = delimitedCells(trimSpaces(first), delimiter).length;
     const rows: string[][] = [];
     let position = start;
     for (; position < lines.length; position += 1) {
       // A tab or semicolon at the end comes before an empty cell.
-      const text = lines[position]?.text.replace(/^ +| +$/g, '') ?? '';
+      const text = trimSpaces(lines[position]?.text ?? '');
       if (text.trim() === '' || text.length > MAX_ROW_LENGTH) break;
       const cells = delimitedCells(text, delimiter);
       if (cells.length !== width || cells.some((cell) => /[:=]\s*[-+]?[\d.]/.test(cell))) break;

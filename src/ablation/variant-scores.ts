@@ -102,10 +102,15 @@ export function gatherVariants(
   return [...byId.values()];
 }
 
+/** Without three dots or more at its end. */
+function withoutEllipsis(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '.') end -= 1;
+  return text.length - end < 3 ? text : text.slice(0, end).trimEnd();
+}
+
 function displayLabel(label: string): string {
-  return label
-    .replace(/\s+/g, ' ')
-    .replace(/ ?\.{3,}$/, '')
+  return withoutEllipsis(label.replace(/\s+/g, ' '))
     .replace(/^[\s\-*•#>|"'`]+(?=[\p{L}\p{N}[(])|(?<![\s:=|"'`])[\s:=|"'`]+$/gu, '')
     .trim()
     .slice(0, 160);

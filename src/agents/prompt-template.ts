@@ -39,7 +39,7 @@ export interface PromptTemplate {
 /** The line of a template that ends the stable part. */
 const STABLE_PART_END = '<!-- the stable part ends here -->';
 /** A line that is meant to be that one: it would otherwise be shown to the model, and nothing would be cached. */
-const LIKE_STABLE_PART_END = /<!--[^\n]*\bstable\s+part\b[^\n]*-->/gi;
+const LIKE_STABLE_PART_END = /\bstable\s+part\b/i;
 
 /**
  * Name of a built-in value: a word derived from all values, for tags that no value can imitate. A script
@@ -49,6 +49,13 @@ const BOUNDARY = 'boundary';
 
 const TAG = /\{\{\s*([#/]?)(?:(?<=[#/])\s*)?([a-z][a-z0-9_]*)\s*\}\}/g;
 const STANDALONE_SECTION_TAG = /^[ \t]*(\{\{\s*[#/]\s*[a-z][a-z0-9_]*\s*\}\})[ \t]*\n/gm;
+
+/** The comment in a line, or an empty text. */
+function commentIn(line: string): string {
+  const start = line.indexOf('<!--');
+  const end = line.lastIndexOf('-->');
+  return start === -1 || end < start ? '' : line.slice(start, end + '-->'.length);
+}
 
 /**
  * Reads a template. `{{ name }}` is replaced by a value; the lines between `{{# name }}` and `{{/ name }}` appear only
@@ -67,7 +74,10 @@ export function parseTemplate(
   const stable = end === -1 ? '' : text.slice(0, end).trim();
   const rest = end === -1 ? text : text.slice(end + STABLE_PART_END.length).trim();
 
-  const [wrongEnd] = rest.match(LIKE_STABLE_PART_END) ?? [];
+  const wrongEnd = rest
+    .split('\n')
+    .map(commentIn)
+    .find((comment) => LIKE_STABLE_PART_END.test(comment));
   if (wrongEnd !== undefined) {
     const problem = wrongEnd === STABLE_PART_END ? 'a second time' : `but must be ${STABLE_PART_END}`;
     throw templateError(label, `the line that ends its stable part is there as ${wrongEnd}, ${problem}`);

@@ -6,7 +6,7 @@ import { messageOf } from '../errors.js';
 
 /** Where Node.js names a line: at the head of some errors, and in the calls of a stack. */
 const AT_HEAD = /^(?:file:\/\/)?(\/\S+:\d+)$/m;
-const IN_CALL = /^\s+at .*?file:\/\/(?!\S*\/node_modules\/)(\/[^\s)]+?:\d+):\d+\)?$/m;
+const IN_CALL = /^(\/[^\s)]+:\d+):\d+\)?$/;
 /** What Node.js answers to a file, or an import in it, that only a loader for TypeScript understands. */
 const NEEDS_LOADER: ReadonlySet<unknown> = new Set([
   'ERR_UNKNOWN_FILE_EXTENSION',
@@ -39,8 +39,19 @@ function isTypeScript(url: string, message: string): boolean {
 }
 
 function locationIn(text: string): string | undefined {
-  const [, location] = AT_HEAD.exec(text) ?? IN_CALL.exec(text) ?? [];
+  const [, location] = AT_HEAD.exec(text) ?? firstCall(text) ?? [];
   return location === undefined ? undefined : decodeURI(location);
+}
+
+/** The first call of a stack in a module that is no dependency. */
+function firstCall(stack: string): RegExpExecArray | undefined {
+  for (const line of stack.split('\n')) {
+    const at = line.lastIndexOf('file:///');
+    if (!/^\s+at /.test(line) || at === -1 || line.includes('/node_modules/')) continue;
+    const found = IN_CALL.exec(line.slice(at + 'file://'.length));
+    if (found !== null) return found;
+  }
+  return undefined;
 }
 
 /**

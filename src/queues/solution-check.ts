@@ -18,7 +18,7 @@ export const CHECK_STATUSES = ['clean', 'corrected', 'partly-corrected', 'uncorr
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
 /** How much of the way to the scores of a script static analysis followed. */
-export const COVERAGES = ['full', 'partial', 'none'] as const;
+const COVERAGES = ['full', 'partial', 'none'] as const;
 
 /** One answer of the detection, with its outcome. */
 export const FindingSchema = z.strictObject({

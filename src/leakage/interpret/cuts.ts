@@ -9,7 +9,7 @@ import { slidingWindow } from './row-events.js';
 import { pickRows } from './rows-and-columns.js';
 
 /** The step to the rows on one side of a cut; nothing where the cut is at the end. */
-export function cutStep(
+function cutStep(
   interp: Interpreter,
   rows: readonly Region[],
   bound: Expr,

@@ -149,7 +149,7 @@ export function heldOutByFit(
 }
 
 /** Rows of `(X_val, y_val)`: those of the features, wherever the labels were read from. */
-export function watchedFacts(interp: Interpreter, part: Value): Facts {
+function watchedFacts(interp: Interpreter, part: Value): Facts {
   const [first] = part.type === 'sequence' ? part.cell.value.items : [];
   const features = first === undefined ? NO_FACTS : interp.dataOf(first);
   return features.rows.length > 0 ? features : interp.dataOf(part);

@@ -93,8 +93,9 @@ const elementwise: Handler = ({ state }) => newTable({ ...state, from: [] });
 const sameRows: Handler = ({ state }) => newTable(state);
 /** `select_dtypes('number')` leaves the columns of numbers, which a label mostly is; of other types nobody knows which are left. */
 const columnsByType: Handler = ({ interp, state, call }) => {
-  const types = call.args.map(({ name, value }) => `${name ?? 'include'}=${interp.text(value)}`).join();
-  const keepsNumbers = /include=.*(number|int|float)|exclude=.*(object|category|datetime|str)/.test(types);
+  const keepsNumbers = call.args.some(({ name = 'include', value }) =>
+    (name === 'include' ? /number|int|float/ : /object|category|datetime|str/).test(interp.text(value)),
+  );
   const partial = keepsNumbers ? state.partial || state.closed : true;
   return newTable({ ...state, closed: false, partial });
 };

@@ -10,11 +10,10 @@ export const ABOUT = /^(shape|height|width|columns|index|dtypes|dtype|size|ndim|
 export const RESULT =
   /^(fit_predict|predict\w*|decision_function|score|evaluate|cross_val\w*|cross_validate|learning_curve|accuracy\w*|\w+_(score|error|loss|report|matrix|curve))$/;
 /** Index of rows, rather than of columns. */
-export const PICKS_ROWS =
+const PICKS_ROWS =
   /[<>=!~&|]|\b(is\w+|not\w+|between|where|nonzero|sample|choice|permutation|duplicated|argsort)\b/;
 /** Conditions on rows. */
-export const CONDITION =
-  /\b(is\w+|not\w+|between|duplicated|eq|ne|gt|ge|lt|le|startswith|contains|where|nonzero)$/;
+const CONDITION = /\b(is\w+|not\w+|between|duplicated|eq|ne|gt|ge|lt|le|startswith|contains|where|nonzero)$/;
 /** Functions without a table that give no table either. */
 export const NO_TABLE =
   /^(int|float|str|bool|len|range|list|dict|set|tuple|sum|max|min|round|abs|sorted|zip|enumerate|print|open|time|Path|join|getLogger|seed|default_rng|RandomState|format|col|lit)$/;
@@ -41,7 +40,7 @@ export function isLearned({ isTable, steps }: TableValue): boolean {
 
 /** Whether an index made from a table picks rows: `frame[frame["a"] > 1]`, but not `frame[numbers_of(frame)]`. */
 export function isRowCondition(index: Expr, { steps }: TableValue, text: string): boolean {
-  if (index.type === 'call') return CONDITION.test(text.replace(/\(.*$/s, ''));
+  if (index.type === 'call') return CONDITION.test(text.split('(', 1)[0] ?? '');
   return PICKS_ROWS.test(steps.at(-1)?.label ?? '');
 }
 

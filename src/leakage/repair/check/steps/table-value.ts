@@ -12,7 +12,7 @@ export interface Step {
 }
 
 /** How rows of a table were picked, left out or put in another order. */
-export interface Pick {
+interface Pick {
   readonly label: string;
   /** Picks by a variable may pick columns; those of other columns may come before or after. */
   readonly isInOrder: boolean;
