@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'bullmq';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { MAX_MEMBERS, MAX_OBJECT_MEMBERS } from '../../src/gateway/http/json-bounds.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
@@ -9,6 +9,7 @@ import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js'
 import { digestOf } from '../../src/queues/common.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import { NO_USAGE } from '../../src/queues/usage.js';
+import { collectGarbage } from '../support/collect-garbage.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
@@ -49,6 +50,8 @@ beforeAll(async () => {
   });
   await worker.close();
 });
+// Buffers of files that ran in this process before may wait for their collection.
+beforeEach(collectGarbage);
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   sockets = [];

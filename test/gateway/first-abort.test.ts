@@ -1,12 +1,8 @@
 import { getEventListeners, setMaxListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { firstAbort } from '../../src/gateway/http/first-abort.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { collectGarbage } from '../support/collect-garbage.js';
 
 /** Signals that live as long as the process. */
 const closing = new AbortController();

@@ -1,6 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/gateway/auth/roles.js';
@@ -8,6 +6,7 @@ import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { attempts, timeFor } from '../support/attempts.js';
+import { collectGarbage } from '../support/collect-garbage.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { forMany, KeepAliveClient } from '../support/keep-alive-client.js';
 import { redisOfFile } from '../support/redis.js';
@@ -90,8 +89,6 @@ const COUNT = attempts(40);
 /** What the heap of gateway and test may grow by, in bytes: thousands of requests that leave 1 kB each are too many. */
 const MAX_GROWTH = 8 * 2 ** 20;
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 function heap(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed;
