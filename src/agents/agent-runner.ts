@@ -36,6 +36,11 @@ export interface AgentRequest<Output> {
   readonly variables: PromptVariables;
   /** Names the request within its job, as in `detect` or `correct-2`; stable over retries. */
   readonly step: string;
+  /**
+   * The conversation is held once in a job: if it ended without a usable answer, a later attempt does not begin it
+   * again. For answers that a job can do without.
+   */
+  readonly once?: true;
   /** Structured output: the answer is validated against it. Absent: the answer is plain text. */
   readonly schema?: z.ZodType<Output>;
   /** Added after the rendered prompt when a request is retried. */

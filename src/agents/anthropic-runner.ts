@@ -82,6 +82,7 @@ export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): Age
         request: first,
         checkAnswer,
         retries: schema ? SCHEMA_RETRIES : EMPTY_TEXT_RETRIES,
+        once: request.once ?? false,
         files: offered.files,
       },
       settings,

@@ -46,6 +46,8 @@ export interface ConversationOptions<Output> {
   readonly checkAnswer: AnswerCheck<Output>;
   /** How often the request is retried after an answer that does not fit. */
   readonly retries: number;
+  /** Whether a later attempt gets even the answers that could not be used, instead of beginning again. */
+  readonly once: boolean;
   /** What the `Read` tool may read; null if no tool is offered. */
   readonly files: RequestFiles | null;
 }
@@ -117,6 +119,7 @@ export class Conversation<Output> {
         turn: this.#calls,
         model: request.model,
         request,
+        ...(this.#options.once ? { once: true } : {}),
         digest: createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex'),
       },
       this.#settings,

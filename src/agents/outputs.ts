@@ -31,6 +31,22 @@ export const LeakageDetectionOutputSchema = z.object({
     .refine(...atMost(MAX_ANSWERS)),
 });
 
+/**
+ * What the agent says to leaks that static analysis found. The schema of the detection has no reason, so a request of the
+ * detection is the same as before there were such answers. An answer without a reason counts: a model may leave it out.
+ */
+export const LeakOpinionsSchema = z.object({
+  answers: z
+    .array(
+      LeakageAnswerSchema.extend({
+        reason: z.string().optional().describe('One sentence: why it is a leak, or why it is none.'),
+      }),
+    )
+    .min(1)
+    .refine(...atMost(MAX_ANSWERS)),
+});
+export type LeakOpinion = z.infer<typeof LeakOpinionsSchema>['answers'][number];
+
 const RefinePlanSchema = z.object({
   code_block: z.string().describe('Exact copy of consecutive lines of the script.'),
   plan: z

@@ -12,6 +12,8 @@ export interface PlannedCall {
   readonly request: CallRequest;
   /** SHA-256 of the request, hexadecimal. */
   readonly digest: string;
+  /** Set if the conversation is held once in a job, even if it gives no usable answer. */
+  readonly once?: true;
 }
 
 /**

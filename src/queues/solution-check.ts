@@ -55,7 +55,9 @@ export const FindingSchema = z.strictObject({
   objection: z
     .string()
     .optional()
-    .describe('What the agent answered when it was shown a leak that only static analysis found.'),
+    .describe(
+      'What the agent objected when it was shown a leak that only static analysis found: its reason and its lines.',
+    ),
   notes: z.array(z.string()).optional().describe('What the correction changed besides the leak.'),
 });
 export type Finding = z.infer<typeof FindingSchema>;

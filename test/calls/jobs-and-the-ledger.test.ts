@@ -7,7 +7,14 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest } from '../support/fleet.js';
-import { errorReply, overloadedReply, rateLimitReply, type Script } from '../support/messages-api.js';
+import {
+  errorReply,
+  jsonReply,
+  overloadedReply,
+  rateLimitReply,
+  type Script,
+  textReply,
+} from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
@@ -120,6 +127,118 @@ it('the ledger is in the job’s own hash and is gone with it', async () => {
   expect(await readCallRecords(fleet.client, key)).toMatchObject([{ step: 'detect', state: 'answered' }]);
   await (await queue.getJob(handle.id))?.remove();
   expect(await fleet.client.keys(`${key}*`)).toEqual([]);
+});
+
+describe('what the agent says to leaks that only static analysis found', () => {
+  /** Trained on all rows: static analysis is certain of it, and of its rewrite. */
+  const trainedOnAll = [
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import train_test_split',
+    'data = pd.read_csv("train.csv")',
+    'y = data.pop("target")',
+    'X_train, X_val, y_train, y_val = train_test_split(data, y, random_state=0)',
+    'model = Ridge().fit(data, y)',
+    'print("Final Validation Performance:", model.score(X_val, y_val))',
+    '',
+  ].join('\n');
+  /** Copies of rows on both sides: certain, and without a rewrite, so the agent makes the correction. */
+  const copied = trainedOnAll
+    .replace('y = data', 'data = pd.concat([data, data[data["target"] > 1]])\ny = data')
+    .replace('fit(data, y)', 'fit(X_train, y_train)');
+  const withoutCopies = correction(trainedOnAll.split('\n').slice(4, 6).join('\n'));
+  const denied = leaks();
+  const objection = jsonReply({
+    answers: [{ leakage_status: 'No Data Leakage', code_block: '', reason: 'The rows are simulated.' }],
+  });
+
+  async function checkUnder(reply: Script, content: string, options: { budgetUsd?: number } = {}) {
+    const test = await startFleet(reply);
+    const first = await test.worker(test.runner);
+    const handle = await addSolutionCheck(test.fleet, { solution: { content } }, options);
+    const key = test.fleet.queue('solution-check').toKey(handle.id);
+    const states = async () =>
+      (await readCallRecords(test.fleet.client, key)).map(({ step, state }) => `${step} ${state}`);
+    return { ...test, first, handle, states };
+  }
+
+  it('is a call of the ledger, and is paid and asked for once though the worker stops afterwards', async () => {
+    const { server, first, handle, states, worker, runner } = await checkUnder(
+      [denied, objection, { kind: 'hang' }, withoutCopies],
+      copied,
+    );
+    await server.arrived(3);
+    await first.stop(0);
+    expect(await states()).toEqual(['detect answered', 'object answered', 'correct-1-1 in-doubt']);
+    await worker(runner);
+    const { findings, usage } = await handle.result();
+    expect(findings[1]).toMatchObject({ source: 'analysis', agreedBy: ['analysis'], outcome: 'corrected' });
+    expect(findings[1]?.objection).toContain('The rows are simulated.');
+    expect(usage).toMatchObject({ calls: 1, reusedCalls: 2 });
+    expect((await handle.view()).usage).toMatchObject({ calls: 3, inputTokens: 300 });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it('in doubt is sent again like every call in doubt, and the detection is not', async () => {
+    const { server, first, handle, states, worker, runner } = await checkUnder(
+      [denied, { kind: 'hang' }, objection],
+      trainedOnAll,
+    );
+    await server.arrived(2);
+    await first.stop(0);
+    await worker(runner);
+    expect((await handle.result()).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
+    expect(await states()).toEqual(['detect answered', 'object in-doubt', 'object answered']);
+  });
+
+  it('is not asked for again if it was unusable, and the leak counts without it', async () => {
+    const nonsense = [1, 2, 3].map((time) => textReply(`no JSON ${time}`));
+    const { server, first, handle, worker, runner } = await checkUnder(
+      [denied, ...nonsense, { kind: 'hang' }, withoutCopies],
+      copied,
+    );
+    await server.arrived(5);
+    await first.stop(0);
+    await worker(runner);
+    const { findings, notes, usage } = await handle.result();
+    expect(findings[1]).toMatchObject({ source: 'analysis', agreedBy: ['analysis'], outcome: 'corrected' });
+    expect(notes).toContain('the agent gave no usable answer about a leak that only static analysis found');
+    expect(usage).toMatchObject({ calls: 1, reusedCalls: 4 });
+    expect(server.requests).toHaveLength(6);
+  });
+
+  it('is not asked for if the budget is used up: the leak is a finding, and a note says so', async () => {
+    const costly = { ...denied, usage: { input_tokens: 1_000_000, output_tokens: 20 } };
+    const { server, handle, states } = await checkUnder([costly], trainedOnAll, { budgetUsd: 1 });
+    const { status, findings, notes, usage } = await handle.result();
+    expect(status).toBe('corrected');
+    expect(findings[1]).toMatchObject({ source: 'analysis', agreedBy: ['analysis'], outcome: 'corrected' });
+    expect(findings[1]?.objection).toBeUndefined();
+    expect(notes).toContain(
+      'the budget is used up, so the agent was not asked about a leak that only static analysis found',
+    );
+    expect(usage.calls).toBe(1);
+    expect(await states()).toEqual(['detect answered']);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('counts in the budget', async () => {
+    const usage = { input_tokens: 1_000, output_tokens: 20 };
+    const { handle, fleet } = await checkUnder(
+      [
+        { ...denied, usage },
+        { ...objection, usage },
+      ],
+      trainedOnAll,
+      {
+        budgetUsd: 50,
+      },
+    );
+    const { usage: used } = await handle.result();
+    expect(used).toMatchObject({ calls: 2, inputTokens: 2_000 });
+    const costs = await costsOfRun(fleet.client, fleet.prefix, `job ${handle.id}`);
+    expect(costs).toMatchObject({ calls: 2, reservedUsd: 0 });
+  });
 });
 
 describe('a fleet that is turned away', () => {

@@ -100,6 +100,25 @@ describe('fleet config', () => {
   });
 });
 
+describe('FLEET_OPINION', () => {
+  it('is shown by fleet config', async () => {
+    const { stdout } = await fleetCommand(['config', '--json'], { env: { FLEET_OPINION: 'analysis' } });
+    const shown = { variable: 'FLEET_OPINION', value: 'analysis', source: 'environment' };
+    expect(JSON.parse(stdout).settings).toContainEqual(shown);
+  });
+
+  it.each(['worker', 'serve', 'config', 'check'])(
+    'with another value: %s does not start',
+    async (command) => {
+      const env = { FLEET_OPINION: 'model' };
+      const args = command === 'check' ? ['check', 'any.py'] : [command];
+      const { stderr, exitCode } = await fleetCommand(args, { env });
+      expect(stderr).toContain('FLEET_OPINION');
+      expect(exitCode).toBe(2);
+    },
+  );
+});
+
 describe('a secret in the wrong variable', () => {
   it.each([[[]], [['--json']]])('is not shown by fleet config with %j', async (flags) => {
     const key = 'sk-ant-0123456789-S3CR3T';

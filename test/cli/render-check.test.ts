@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { jsonEntry, reportedFile } from '../../src/cli/check/print-outcomes.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
-import { readNotebook } from '../../src/leakage/index.js';
+import { readNotebook, toGithubAnnotations, toSarif } from '../../src/leakage/index.js';
 import type { Finding, SolutionCheckResult } from '../../src/queues/solution-check.js';
 import { NO_USAGE } from '../../src/queues/usage.js';
 
@@ -96,6 +96,29 @@ it('a finding in a notebook is named by cell and line in every format, the most 
       { severity: 'low', cell: 1, startLine: 2, endLine: 2 },
     ],
     notFollowed: [{ cell: 2, line: 2 }],
+  });
+});
+
+it('what the agent objects is in every format, escaped, and with the lines of the cells', () => {
+  const text = JSON.stringify({
+    cells: [{ cell_type: 'code', source: ['x = 1\n', 'y = 2\n', 'model.fit(X, y)'] }],
+  });
+  const notebook = readNotebook(text);
+  const objection = 'the agent sees no leak here: see line 2 (because of: a = 1\n::error::\u202e%0Ab)';
+  const findings = result.findings.map((finding) => ({ ...finding, objection }));
+  const file = { file: 'a.ipynb', text, script: notebook.source, notebook, result: { ...result, findings } };
+  const shown = renderCheck(file, colorsFor({ isTTY: false } as NodeJS.WriteStream));
+  expect(shown).toContain('objection: the agent sees no leak here: see cell 1 line 2 (because of: a = 1');
+  expect(shown).toContain('::error::\\u{202e}');
+  const [message = ''] = reportedFile(file).findings.map((finding) => finding.message);
+  expect(message).toContain('Objection: the agent sees no leak here: see cell 1 line 2');
+  expect(toSarif([reportedFile(file)]).runs[0]?.results[0]?.message.text).toBe(message);
+  const annotation = toGithubAnnotations([reportedFile(file)]);
+  expect(annotation.trimEnd().split('\n')).toHaveLength(1);
+  expect(annotation).toContain('a = 1%0A::error::');
+  expect(annotation).toContain('%250Ab');
+  expect(jsonEntry(file)).toMatchObject({
+    findings: [{ objection: expect.stringContaining('see cell 1 line 2') }],
   });
 });
 

@@ -36,6 +36,8 @@ describe('configuration', () => {
     ['FLEET_CONCURRENCY', 'many'],
     ['FLEET_CONCURRENCY', '0'],
     ['FLEET_AGENT', 'human'],
+    ['FLEET_OPINION', 'model'],
+    ['FLEET_OPINION', 'both,agent'],
     ['FLEET_LOCK_MS', '1.5'],
     ['FLEET_LOG_LEVEL', 'loud'],
     ['FLEET_BUDGET_USD', ' '],

@@ -14,7 +14,9 @@ const composeData: unknown = parse(composeText, { merge: true });
 const Service = z.looseObject({
   image: z.string(),
   command: z.union([z.string(), z.array(z.string())]).optional(),
-  environment: z.array(z.string()).default([]),
+  environment: z
+    .union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.number()]).nullable())])
+    .default([]),
   networks: z.array(z.string()),
   ports: z.array(z.string()).default([]),
   volumes: z.array(z.string()).default([]),
@@ -86,14 +88,19 @@ describe('docker-compose.yml', () => {
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('passes only settings on that the fleet reads', () => {
-    const known = Object.values(SETTINGS).map(({ variable }) => variable as string);
+  it('passes every setting on to gateways and workers, and nothing that the fleet does not read', () => {
+    // No container runs an embedded Redis.
+    const passed = Object.values(SETTINGS).filter(({ variable }) => variable !== 'FLEET_DATA_DIR');
     for (const { environment } of [services.gateway, services.worker]) {
-      const passed = environment.map((entry) => entry.split('=')[0] ?? '');
-      expect(passed).toContain('FLEET_REDIS_URL');
-      const own = passed.filter((name) => name.startsWith('FLEET_'));
-      expect(own.filter((name) => !known.includes(name))).toEqual([]);
+      const own = Object.entries(environment).filter(([name]) => name.startsWith('FLEET_'));
+      expect(own.map(([name]) => name).sort()).toEqual(passed.map(({ variable }) => variable).sort());
+      // A value here would hide the one of the shell.
+      const fixed = own.filter(([, value]) => value !== null).map(([name]) => name);
+      expect(fixed.sort()).toEqual(['FLEET_DRAIN_SECONDS', 'FLEET_REDIS_URL']);
     }
+    // Only a worker calls the provider.
+    expect(services.worker.environment).toHaveProperty('ANTHROPIC_API_KEY', null);
+    expect(services.gateway.environment).not.toHaveProperty('ANTHROPIC_API_KEY');
   });
 
   it('runs gateway and workers from one image, with a read-only root file system and no privileges', () => {
@@ -103,8 +110,8 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives a stopping worker longer than the worker gives its jobs', () => {
-    const env = Object.fromEntries(services.worker.environment.map((entry) => entry.split('=')));
-    const { drainSeconds } = loadConfig({ FLEET_DRAIN_SECONDS: env.FLEET_DRAIN_SECONDS });
+    const environment = z.looseObject({ FLEET_DRAIN_SECONDS: z.number() }).parse(services.worker.environment);
+    const { drainSeconds } = loadConfig({ FLEET_DRAIN_SECONDS: String(environment.FLEET_DRAIN_SECONDS) });
     expect(services.worker.stop_grace_period).toMatch(/^\d+s$/);
     expect(Number.parseInt(services.worker.stop_grace_period ?? '', 10)).toBeGreaterThanOrEqual(
       drainSeconds + 30,

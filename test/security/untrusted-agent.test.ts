@@ -62,6 +62,24 @@ describe('a model that denies a leak', () => {
     expect(requests).toHaveLength(2);
   });
 
+  it('says why in one short sentence, whatever it writes', async () => {
+    const reason = `The rows\nare \u001b[2J simulated. ${'x'.repeat(5_000)}`;
+    const no = { leakage_status: 'No Data Leakage', code_block: BLOCK, reason };
+    const { result, requests } = await checkWith(LEAKY, [leaks(), jsonReply({ answers: [no] })]);
+    const { objection = '' } = result.findings[1] ?? {};
+    expect(objection).toMatch(
+      /^the agent sees no leak here: The rows are \ufffd\[2J simulated\. x+… \(because of: /,
+    );
+    expect(objection.length).toBeLessThan(400);
+    expect(requests[1]?.text).toContain('`reason`: one sentence');
+  });
+
+  it('in half a surrogate pair can be written to a file', async () => {
+    const no = { leakage_status: 'No Data Leakage', code_block: '', reason: `${'x'.repeat(299)}😀y` };
+    const { result } = await checkWith(LEAKY, [leaks(), jsonReply({ answers: [no] })]);
+    expect(result.findings[1]?.objection).toSatisfy(isWritable);
+  });
+
   it.each<[string, Script, Partial<Finding>]>([
     ['agrees when it is shown the leak', [leaks(), leaks(BLOCK)], { agreedBy: ['analysis', 'agent'] }],
     ['gives no usable answer about it', [leaks(), errorReply(400, 'no')], { agreedBy: ['analysis'] }],

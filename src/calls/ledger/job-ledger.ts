@@ -76,13 +76,15 @@ export class JobLedger {
 
   /**
    * The next recorded answer to a call that this attempt has not used yet. An unusable answer counts if the conversation
-   * continued after it: this attempt needs it to continue, and another call would cost money again. A call whose answer
-   * cannot be understood is in doubt from then on: it is paid for, and its answer is lost.
+   * continued after it: this attempt needs it to continue, and another call would cost money again. It also counts if the
+   * conversation is held only once. A call whose answer cannot be understood is in doubt from then on: it is paid for,
+   * and its answer is lost.
    */
   takeAnswer(call: PlannedCall): ReceivedMessage | undefined {
     for (const entry of this.#of(call)) {
       if (this.#used.has(entry.number)) continue;
-      if (entry.state !== 'answered' && !(entry.state === 'unusable' && this.#wentOn(entry))) continue;
+      const counts = entry.state === 'unusable' && (call.once === true || this.#wentOn(entry));
+      if (entry.state !== 'answered' && !counts) continue;
       const { value, broken } = unpackAnswer(entry.answer ?? Buffer.alloc(0));
       if (value === undefined) this.#onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
       if (value !== undefined || entry.state === 'unusable') this.#used.add(entry.number);

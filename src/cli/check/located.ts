@@ -36,6 +36,7 @@ export function locatedFinding(finding: Finding, checked: Checked): LocatedFindi
   return {
     ...finding,
     ...(finding.reason === undefined ? {} : { reason: inCells(finding.reason, checked) }),
+    ...(finding.objection === undefined ? {} : { objection: inCells(finding.objection, checked) }),
     lines,
     location: lines && locationOf(lines, checked),
   };

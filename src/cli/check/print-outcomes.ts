@@ -91,9 +91,12 @@ function reportedKind({ kind }: Finding): LeakKind | 'data-leakage' {
   return known ?? 'data-leakage';
 }
 
-/** What the correction changed besides the leak, as sentences. */
-function notesOf({ notes = [] }: Finding): string[] {
-  return notes.map((note) => `Note: ${note}.`);
+/** What the agent objects, and what the correction changed besides the leak, as sentences. */
+function remarksOn({ objection, notes = [] }: Finding): string[] {
+  return [
+    ...(objection === undefined ? [] : [`Objection: ${objection}${objection.endsWith('.') ? '' : '.'}`]),
+    ...notes.map((note) => `Note: ${note}.`),
+  ];
 }
 
 /** What reports for other programs show of a file; a block that was not found is at line 1. */
@@ -115,7 +118,7 @@ export function reportedFile(outcome: CheckOutcome): ReportedFile {
       severity: finding.severity ?? REPORTED_KINDS[kind].severity,
       line: inFile(first),
       endLine: inFile(last),
-      message: [...where, finding.reason ?? REPORTED_KINDS[kind].whatToDo, ...notesOf(finding)].join(' '),
+      message: [...where, finding.reason ?? REPORTED_KINDS[kind].whatToDo, ...remarksOn(finding)].join(' '),
     };
   });
   return { file, findings, notices: noticesOf(outcome, inFile) };

@@ -25,7 +25,7 @@ import { CorrectedScript } from './corrected-script.js';
 import { coverageFields } from './coverage-fields.js';
 import { detectLeakage, requestMoreContext } from './detect-leakage.js';
 import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leaks.js';
-import { withObjections } from './objections.js';
+import { requestObjections } from './objections.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationOf, leaksMeant, type MeantLeak, movedLeak, type Span } from './second-opinion.js';
 import type { CorrectionResult } from './validate-correction.js';
@@ -101,12 +101,13 @@ export async function checkAndFixLeakage(
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
   const named = detection.output.answers.map((answer) => ({ ...answer, source }));
   const found = hasBoth ? await leaksMissedBy(named, solution.content, second) : [];
-  const missed = await withObjections(found, solution, context);
+  const { leaks: missed, note } = await requestObjections(found, solution, context);
   if (missed.length > 0) {
     notes.push(
       `static analysis is certain of ${leakCount(missed)} that the agent did not report; see the findings`,
     );
   }
+  if (note !== undefined) notes.push(note);
   if (hasBoth && limited.size === 0 && analysis.exhausted) {
     notes.push('static analysis could not follow the script to its end, so it gives no second opinion');
   }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { AgentConfig } from '../../agents/agent-config.js';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from '../../agents/agent-runner.js';
 import { AgentType } from '../../agents/agent-type.js';
@@ -23,7 +24,7 @@ export function detectLeakage(
   solution: Solution,
   context: DetectionContext,
 ): Promise<AgentAnswer<LeakageDetectionOutput>> {
-  return requestDetection(solution, context, { step: 'detect' });
+  return requestDetection(solution, context, { step: 'detect', schema: LeakageDetectionOutputSchema });
 }
 
 /**
@@ -47,7 +48,12 @@ export async function requestMoreContext(
     'Answer with one entry for this leak alone: the same block with as many lines above or below it, copied',
     'exactly, as it takes to occur in the script only once.',
   ].join('\n');
-  const again = await requestDetection(solution, context, { step, addition }).catch((thrown: unknown) => {
+  const schema = LeakageDetectionOutputSchema;
+  const again = await requestDetection<LeakageDetectionOutput>(solution, context, {
+    step,
+    addition,
+    schema,
+  }).catch((thrown: unknown) => {
     if (!isUnusableAnswer(thrown)) throw thrown;
     context.log?.warn(`the answer with more context cannot be used: ${thrown.message}`);
     return undefined;
@@ -62,15 +68,14 @@ export async function requestMoreContext(
 }
 
 /** Sends the script to the detection agent, with an addition if there is one. */
-export function requestDetection(
+export function requestDetection<Output>(
   solution: Solution,
   { runner, meter, workspace, model, signal, log, analyst, files }: DetectionContext,
-  details: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,
-): Promise<AgentAnswer<LeakageDetectionOutput>> {
-  const request: AgentRequest<LeakageDetectionOutput> & { schema: typeof LeakageDetectionOutputSchema } = {
+  details: Pick<AgentRequest<Output>, 'step' | 'addition' | 'once'> & { readonly schema: z.ZodType<Output> },
+): Promise<AgentAnswer<Output>> {
+  const request: AgentRequest<Output> & { schema: z.ZodType<Output> } = {
     agent: new AgentConfig({ agentType: AgentType.leakage, variant: 'detection' }),
     variables: { code: solution.content },
-    schema: LeakageDetectionOutputSchema,
     ...details,
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),

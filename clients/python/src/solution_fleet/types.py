@@ -236,7 +236,7 @@ class _FindingExtras(TypedDict, total=False):
     source: Literal["agent", "analysis"]
     #: Who says that it is a leak, if both the agent and static analysis looked.
     agreedBy: list[Literal["agent", "analysis"]]
-    #: What the agent answered when it was shown a leak that only static analysis found.
+    #: What the agent objected when it was shown a leak that only static analysis found: its reason and its lines.
     objection: str
     #: What the correction changed besides the leak.
     notes: list[str]
