@@ -79,12 +79,17 @@ describe('two leaks before one split', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('a leak that the first correction removed too is superseded, and keeps its kind', async () => {
+  it('a leak that the first correction removed too is superseded, and keeps its kind and explanation', async () => {
     const { result, requests } = await checkWith(SCRIPT, [leaks(FILL_BLOCK, SCALE_BLOCK), correction(BOTH)]);
     expect(result.status).toBe('corrected');
     expect(result.findings).toMatchObject([
       { outcome: 'corrected', kind: 'statistics' },
-      { outcome: 'superseded', kind: 'scaling', severity: 'low' },
+      {
+        outcome: 'superseded',
+        kind: 'scaling',
+        severity: 'low',
+        reason: expect.stringMatching(/^`mm` is fitted on `num` \(line 12\).*replaced this block\.$/),
+      },
     ]);
     expect(requests).toHaveLength(2);
   });

@@ -27,7 +27,7 @@ import { detectLeakage, requestMoreContext } from './detect-leakage.js';
 import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leaks.js';
 import { requestObjections } from './objections.js';
 import { secondAnalyst } from './second-analyst.js';
-import { annotationOf, leaksMeant, type MeantLeak, movedLeak, type Span } from './second-opinion.js';
+import { annotationOf, leaksMeant, type MeantLeak, movedLeak, type Span, worstOf } from './second-opinion.js';
 import type { CorrectionResult } from './validate-correction.js';
 
 export interface LeakageCheckOptions {
@@ -218,15 +218,16 @@ async function correctFinding(
 ): Promise<Finding> {
   const { source } = sourced;
   // Blocks of the analysis occur in the script only once, if possible.
-  const answer =
+  const named =
     source === 'analysis' && context.runner.name !== 'offline'
       ? sourced
       : await requestMoreContext(sourced, solution, `detect-again-${number}`, context);
-  const original = locateBlock(answer.code_block, solution.content);
+  const original = locateBlock(named.code_block, solution.content);
   const meant =
     original === null
       ? []
       : await leaksMeant(solution.content, original, blocksWithin(original, others), context.analyst);
+  const answer = { ...named, ...explanationOf(named, meant) };
   const described = {
     leakageStatus: answer.leakage_status,
     source,
@@ -351,16 +352,28 @@ function goneFinding(
 ): Pick<Finding, 'codeBlock' | 'outcome' | 'reason'> {
   const codeBlock = original?.text ?? code_block;
   const gone = isGone ? 'superseded' : script.whyGone(code_block);
+  const explained = (problem: string) => [explanation, problem].filter(Boolean).join(' ');
   if (gone === 'superseded') {
-    const reason = [explanation, 'An earlier correction replaced this block.'].filter(Boolean).join(' ');
+    const reason = explained('An earlier correction replaced this block.');
     return { codeBlock, outcome: 'superseded', reason };
   }
   const reason =
     gone === 'cut-into'
-      ? 'an earlier correction changed a part of this block, and the rest of it could not be identified'
+      ? explained(
+          'an earlier correction changed a part of this block, and the rest of it could not be identified',
+        )
       : 'the reported block is not in the script';
   log?.warn(`finding ${number}: ${reason}; it is skipped`);
   return { codeBlock, outcome: gone === 'cut-into' ? 'uncorrected' : 'not-found', reason };
+}
+
+/** Why it is a leak: from the answer, or from static analysis at the block. */
+function explanationOf(
+  { reason }: AnnotatedLeakageAnswer,
+  meant: readonly MeantLeak[],
+): Pick<AnnotatedLeakageAnswer, 'reason'> {
+  const explanation = reason ?? worstOf(meant)?.explanation;
+  return explanation === undefined ? {} : { reason: explanation };
 }
 
 /** Kind and severity: from the agent, or from static analysis at the block. */

@@ -55,11 +55,16 @@ function meant(finding: LeakFinding, computations: readonly Span[], script: stri
   return [{ kind, severity, explanation, texts, count: computations.length }];
 }
 
+/** The most severe of several leaks that one answer means. */
+export function worstOf(leaks: readonly MeantLeak[]): MeantLeak | undefined {
+  return leaks.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))[0];
+}
+
 /** Kind and severity for an answer of a model, which has neither; if it means several leaks, those of the most severe one. */
 export function annotationOf(
   leaks: readonly MeantLeak[],
 ): Pick<LeakFinding, 'kind' | 'severity'> | undefined {
-  const [worst] = leaks.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+  const worst = worstOf(leaks);
   return worst && { kind: worst.kind, severity: worst.severity };
 }
 
