@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type EvaluationReport, evaluatePairs, reportOn } from '../../scripts/evaluation/labeled-pairs.js';
-import { buildPairs, buildRewrites, type Part } from './pairs/build-pairs.js';
+import {
+  buildFreshHonest,
+  buildHandmade,
+  buildPairs,
+  buildRewrites,
+  type Part,
+} from './pairs/build-pairs.js';
 import { reliabilityTable } from './reliability-table.js';
 
 /** The smallest recall of a disguise; every one not named here may miss one in twenty-five. */
@@ -48,6 +54,28 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
   it('SPEC-SIL-009: the documentation shows this very reliability table', () => {
     const page = readFileSync(new URL('../../docs/contamination.md', import.meta.url), 'utf8');
     expect(page).toContain(reliabilityTable(part, report));
+  });
+});
+
+describe('SPEC-SIL-009: programs written after the checks, and copies disguised by hand', () => {
+  const TEXTBOOK = 'edit-distance';
+
+  it('SPEC-SIL-009: the documentation tells how many copies are found, kind by kind', async () => {
+    const { kinds } = reportOn(await evaluatePairs(buildHandmade()));
+    const page = readFileSync(new URL('../../docs/measurements/contamination.md', import.meta.url), 'utf8');
+    for (const { kind, flagged } of kinds)
+      expect(page).toMatch(
+        new RegExp(`\\| ${kind} \\| \\d+ of ${flagged.of} \\| ${flagged.count} of ${flagged.of} \\|`),
+      );
+  });
+
+  it('SPEC-SIL-009: independent scripts for one task are not accused, but for a textbook program written alike', async () => {
+    const pairs = buildFreshHonest();
+    const taskOf = new Map(pairs.map(({ id, task }) => [id, task]));
+    const evaluated = await evaluatePairs(pairs);
+    expect(evaluated.length).toBeGreaterThan(100);
+    const flagged = evaluated.filter(({ result }) => result.contaminated);
+    expect(flagged.map(({ pair }) => taskOf.get(pair.id))).toEqual([TEXTBOOK, TEXTBOOK]);
   });
 });
 

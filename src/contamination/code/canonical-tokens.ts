@@ -85,7 +85,7 @@ function withoutNeedlessBrackets(tokens: readonly Token[]): readonly Token[] {
   return remaining;
 }
 
-function withoutTrailingComma(tokens: readonly Token[]): readonly Token[] {
+export function withoutTrailingComma(tokens: readonly Token[]): readonly Token[] {
   return tokens.filter((token, i) => token.text !== ',' || !/^[)\]}]$/.test(tokens[i + 1]?.text ?? ''));
 }
 

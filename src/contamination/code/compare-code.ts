@@ -1,7 +1,7 @@
 import type { SpanPair } from '../types.js';
 import type { NormalStatement, Program } from './program.js';
 import { likelyRegion, type Region } from './region.js';
-import { type Alignment, alignStatements } from './renaming.js';
+import { type Alignment, alignSplitFunctions, alignStatements, pairableWeight } from './renaming.js';
 import { type Tile, tile } from './tiling.js';
 
 export interface CodeComparison {
@@ -20,6 +20,10 @@ export interface CodeComparison {
 
 const CONTAINED_STRETCH = 8;
 const LONG_STRETCH = 16;
+/** Fraction of the known program that equal templates must allow before functions are looked at one by one. */
+const PAIRABLE = 0.55;
+/** Fraction that is paired, from which there is nothing more to look for. */
+const NEARLY_ALL = 0.9;
 
 /**
  * Compares two programs of one language.
@@ -40,13 +44,20 @@ export function compareCode(output: Program, known: Program, factors?: Float32Ar
 
   const region = likelyRegion(output, known);
   const [firstToken, lastToken] = tokenRange(output, region);
-  const alignments = alignStatements(output, known, region).map((alignment) => {
-    const aligned = alignment.pairs.reduce((weight, [, index]) => {
-      const statement = known.statements[index] as NormalStatement;
-      return weight + weigh(statement.from, statement.to);
-    }, 0);
-    return { ...alignment, fingerprint: fraction(aligned) };
+  const statementWeight = (index: number): number => {
+    const { from, to } = known.statements[index] as NormalStatement;
+    return weigh(from, to);
+  };
+  const valued = (alignment: Alignment): Alignment & { readonly fingerprint: number } => ({
+    ...alignment,
+    fingerprint: fraction(alignment.pairs.reduce((weight, [, index]) => weight + statementWeight(index), 0)),
   });
+  const alignments = alignStatements(output, known, region).map(valued);
+  if (
+    alignments.every((each) => each.fingerprint < NEARLY_ALL) &&
+    fraction(pairableWeight(output, known, region, statementWeight)) >= PAIRABLE
+  )
+    alignments.push(...alignSplitFunctions(output, known, region).map(valued));
   const { pairs, fingerprint } = alignments.reduce((a, b) => (b.fingerprint > a.fingerprint ? b : a));
   const contained = alignments
     .map(({ renaming }) => {
@@ -102,8 +113,8 @@ function renamedTokens(
       named(known, (_, at) => known.tokens.exact[at] as number),
     ];
   }
-  // Numbers of variables are small and leveled hashes spread over all 32 bits: they hardly ever meet.
-  return [named(output, (variable) => variable), named(known, (variable) => renaming.get(variable) ?? -1)];
+  // Numbers of names are small and leveled hashes spread over all 32 bits: they hardly ever meet.
+  return [named(output, renaming.outputName), named(known, renaming.knownName)];
 }
 
 function tokenRange({ statements }: Program, { from, to }: Region): readonly [number, number] {

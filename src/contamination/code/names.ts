@@ -18,6 +18,9 @@ const VOCABULARIES: Record<CodeLanguage, Vocabulary> = {
   generic: { builtins: NOTHING, attributes: NOTHING },
 };
 
+/** The owner of attributes and methods. */
+export const ATTRIBUTE = -2;
+
 /**
  * Tells which names of a program its author chose, and which of them are the same: a name is known by the
  * function that binds it, so that `i` in two functions is two variables. Attributes and methods of the
@@ -31,6 +34,8 @@ export class NameTable {
   readonly #numbers = new Map<string, number>();
   readonly #vocabulary: Vocabulary;
   readonly names: string[] = [];
+  /** For each variable the header of the function that binds it, `TOP`, or `ATTRIBUTE`. */
+  readonly owners: number[] = [];
 
   constructor(statements: readonly Statement[], language: CodeLanguage) {
     this.#statements = statements;
@@ -49,23 +54,24 @@ export class NameTable {
     if (before === '.' || before === '?.') {
       const isOwn = OBJECT_ITSELF.has(tokens[at - 2]?.text ?? '') || this.#defined.has(text);
       const isOfTheLanguage = this.#vocabulary.attributes.has(text) && !isOwn;
-      return isOfTheLanguage ? undefined : this.#number('.', text);
+      return isOfTheLanguage ? undefined : this.#number(ATTRIBUTE, text);
     }
     if (this.#vocabulary.builtins.has(text) && !this.#defined.has(text)) return undefined;
     const isKey = tokens[at + 1]?.text === ':' && (before === '{' || before === ',');
     const isArgumentName = tokens[at + 1]?.text === '=' && (before === '(' || before === ',') && at > 2;
-    if ((isKey || isArgumentName) && statement.role === 'plain') return this.#number('.', text);
+    if ((isKey || isArgumentName) && statement.role === 'plain') return this.#number(ATTRIBUTE, text);
     const scope = isParameterPosition(statement, at) ? index : statement.scope;
     return this.#number(this.#owner(scope, text), text);
   }
 
-  #number(owner: number | string, text: string): number {
+  #number(owner: number, text: string): number {
     const key = `${owner}:${text}`;
     let number = this.#numbers.get(key);
     if (number === undefined) {
       number = this.names.length;
       this.#numbers.set(key, number);
       this.names.push(text);
+      this.owners.push(owner);
     }
     return number;
   }
@@ -127,7 +133,8 @@ function isParameterPosition(statement: Statement, at: number): boolean {
   return after === '=>' || before === '{' || before === '[';
 }
 
-function boundNames(statement: Statement): string[] {
+/** Names that a statement, or a loop or lambda in it, assigns. */
+export function boundNames(statement: Statement): string[] {
   const { role, tokens } = statement;
   if (role === 'each') {
     const within = tokens.findIndex((token) => token.text === 'in');

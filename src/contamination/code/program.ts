@@ -1,5 +1,6 @@
 import { type CanonicalStatement, canonicalStatements } from './canonical-statements.js';
 import { lexGeneric } from './generic-lexer.js';
+import { libraryNames } from './import-names.js';
 import { lexJavaScript } from './javascript-lexer.js';
 import { javascriptStatements } from './javascript-statements.js';
 import { NameTable } from './names.js';
@@ -32,6 +33,8 @@ export interface Program {
   readonly statements: readonly NormalStatement[];
   /** Names of the variables that `NormalStatement.variables` number. */
   readonly names: readonly string[];
+  /** For each variable the header of the function that binds it, `TOP`, or `ATTRIBUTE`. */
+  readonly owners: readonly number[];
   readonly tokens: ProgramTokens;
   /** Tokens of the text itself, before anything was brought to another form. */
   readonly size: number;
@@ -120,7 +123,7 @@ export function readProgram(text: string, language: CodeLanguage): Program {
       end,
     };
   });
-  return { language, statements: normal, names: table.names, tokens: columns, size };
+  return { language, statements: normal, names: table.names, owners: table.owners, tokens: columns, size };
 }
 
 /** What a task dictates says little about who wrote it. */
@@ -148,7 +151,7 @@ function statementsOf(
   if (language === 'python') {
     const tokens = lexPython(text);
     const size = tokens.filter((token) => token.kind < TokenKind.newline).length;
-    return { statements: canonicalStatements(pythonStatements(tokens)), size };
+    return { statements: canonicalStatements(libraryNames(pythonStatements(tokens))), size };
   }
   if (language === 'javascript') {
     const tokens = lexJavaScript(text);

@@ -14,14 +14,15 @@ export interface Pair {
   readonly output: string;
 }
 
-/** The part that thresholds were chosen on, and the part that was only looked at afterwards. */
-export type Part = 'tuning' | 'unseen';
+/** The part that thresholds were chosen on, and two parts that were only looked at afterwards. */
+export type Part = 'tuning' | 'unseen' | 'fresh';
 
 type Disguise = (text: string, random: Random) => string;
 
 const CODE_FILES: Record<Part, readonly string[]> = {
   tuning: ['tuning-python-1.txt', 'tuning-python-2.txt', 'tuning-javascript.txt'],
   unseen: ['unseen-python.txt', 'unseen-javascript.txt'],
+  fresh: ['fresh-python-1.txt', 'fresh-python-2.txt', 'fresh-javascript.txt'],
 };
 
 const DISGUISES: Record<'python' | 'javascript', Record<string, Disguise>> = {
@@ -79,14 +80,17 @@ const tokenCount = (text: string): number =>
       .match(/'[^'\n]*'|"[^"\n]*"|[\w$]+|[^\s\w]/g) ?? []
   ).length;
 
-const SEEDS: Record<Part, number> = { tuning: 11, unseen: 23 };
+const SEEDS: Record<Part, number> = { tuning: 11, unseen: 23, fresh: 37 };
 
 /** Every pair of one part; the same every time for the same seed, which decides how copies are disguised. */
 export function buildPairs(part: Part, seed = SEEDS[part]): Pair[] {
   const random = seeded(seed);
   const code = CODE_FILES[part].flatMap(readCorpus);
-  const drafts = [...copies(code, random), ...cleanCode(code, part, random), ...prose(part, random)];
-  return drafts.map((draft, i) => ({ ...draft, id: `${part[0]}${String(i + 1).padStart(4, '0')}` }));
+  return numbered(part, [...copies(code, random), ...cleanCode(code, part, random), ...prose(part, random)]);
+}
+
+function numbered(prefix: string, drafts: readonly Draft[]): Pair[] {
+  return drafts.map((draft, i) => ({ ...draft, id: `${prefix[0]}${String(i + 1).padStart(4, '0')}` }));
 }
 
 /**
@@ -94,13 +98,33 @@ export function buildPairs(part: Part, seed = SEEDS[part]): Pair[] {
  * by statement. They show what is missed.
  */
 export function buildRewrites(): Pair[] {
-  const originals = [...CODE_FILES.tuning, ...CODE_FILES.unseen].flatMap(readCorpus);
-  return readCorpus('rewrites.txt').map(({ task, author: kind, language, text }, i) => {
+  return copiesIn('rewrites.txt', [...CODE_FILES.tuning, ...CODE_FILES.unseen]);
+}
+
+/** Copies of the fresh programs that were disguised by hand. */
+export function buildHandmade(): Pair[] {
+  return copiesIn('fresh-copies.txt', CODE_FILES.fresh);
+}
+
+/** Every ordered pair of honest solutions of one fresh task. */
+export function buildFreshHonest(): Pair[] {
+  const code = CODE_FILES.fresh.flatMap(readCorpus);
+  const clean = cleanCode(code, 'fresh', seeded(SEEDS.fresh));
+  return numbered(
+    'fresh',
+    clean.filter(({ kind }) => kind === 'same-task-independent'),
+  );
+}
+
+/** Copies whose headers name the original's task and author, and as their own author the kind of the copy. */
+function copiesIn(file: string, originalFiles: readonly string[]): Pair[] {
+  const originals = originalFiles.flatMap(readCorpus);
+  const drafts = readCorpus(file).map(({ task, author: kind, language, text }): Draft => {
     const original = originals.find((each) => `${each.task} ${each.author}` === task);
     if (original === undefined) throw new Error(`no original of ${task}`);
-    const id = `r${String(i + 1).padStart(4, '0')}`;
-    return { id, kind, label: 'contaminated', language, task, known: original.text, output: text };
+    return { kind, label: 'contaminated', language, task, known: original.text, output: text };
   });
+  return numbered(file, drafts);
 }
 
 type Draft = Omit<Pair, 'id'>;

@@ -1,11 +1,17 @@
-import { buildPairs, buildRewrites } from './build-pairs.js';
+import { buildHandmade, buildPairs, buildRewrites } from './build-pairs.js';
 
 /** Writes one part of the pairs as JSON lines: `npx tsx test/contamination/pairs/write-pairs.ts tuning`. */
-const part = process.argv[2];
-if (part !== 'tuning' && part !== 'unseen' && part !== 'rewrites') {
-  process.stderr.write('expected tuning, unseen or rewrites\n');
+const PARTS = {
+  tuning: () => buildPairs('tuning'),
+  unseen: () => buildPairs('unseen'),
+  fresh: () => buildPairs('fresh'),
+  handmade: buildHandmade,
+  rewrites: buildRewrites,
+};
+const part = process.argv[2] ?? '';
+if (!Object.hasOwn(PARTS, part)) {
+  process.stderr.write(`expected one of ${Object.keys(PARTS).join(', ')}\n`);
   process.exitCode = 2;
 } else {
-  const pairs = part === 'rewrites' ? buildRewrites() : buildPairs(part);
-  for (const pair of pairs) process.stdout.write(`${JSON.stringify(pair)}\n`);
+  for (const pair of PARTS[part as keyof typeof PARTS]()) process.stdout.write(`${JSON.stringify(pair)}\n`);
 }
