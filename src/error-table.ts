@@ -42,6 +42,7 @@ const unclosedFence = entriesOf('UnclosedFenceError');
 const prompt = entriesOf('PromptError');
 const agent = entriesOf('AgentError');
 const analysisLimit = entriesOf('AnalysisLimitError');
+const trial = entriesOf('TrialError');
 const callRefused = entriesOf('CallRefusedError');
 const job = entriesOf('JobError');
 const uncheckedSolution = entriesOf('UncheckedSolutionError');
@@ -114,6 +115,10 @@ export const ERROR_TABLE = {
   'analysis-limit': analysisLimit.permanent(
     422,
     'Shorten or simplify the text that was analyzed; or raise FLEET_ANALYSIS_TIMEOUT_MS or FLEET_ANALYSIS_HEAP_MB of the workers.',
+  ),
+  'trial-unavailable': trial.permanent(
+    422,
+    'Install bubblewrap, and Python with numpy and pandas (FLEET_TRIAL_PYTHON), on the worker; or set FLEET_TRIAL_SANDBOX to the command of another sandbox; or submit the job without `trial`.',
   ),
   'tool-loop': agent.permanent(502, 'The agent kept calling tools without an answer; shorten its task.'),
   'context-exceeded': agent.permanent(422, 'Submit a shorter text, or use a model with a larger window.'),

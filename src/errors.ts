@@ -79,6 +79,12 @@ export class AnalysisLimitError extends FleetError {
     super('analysis-limit', message, details);
   }
 }
+/** Scripts cannot be tried out on this machine: it has no sandbox that isolates, or no Python with pandas. */
+export class TrialError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('trial-unavailable', message, details);
+  }
+}
 /** The fleet refuses to send an agent call: no budget, no quota, or a person has to decide. */
 export class CallRefusedError extends FleetError {}
 export class JobError extends FleetError {}

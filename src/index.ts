@@ -147,3 +147,5 @@ export {
   replaceBlock,
   validateCodeBlock,
 } from './solution/index.js';
+export type { TrialSettings } from './trial/settings.js';
+export { Trials } from './trial/trials.js';

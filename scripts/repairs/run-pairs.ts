@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { packagePath } from '../../src/package-root.js';
 
 /** A script, and what the repair made of it. */
 export interface ScriptPair {
@@ -57,7 +58,12 @@ export async function runPairs(
   const driver = fileURLToPath(new URL('run_pairs.py', import.meta.url));
   const child = spawn(python, [driver], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, SECONDS_PER_RUN: String(seconds), PYTHONDONTWRITEBYTECODE: '1' },
+    env: {
+      ...process.env,
+      SECONDS_PER_RUN: String(seconds),
+      TRIAL_MODULES: packagePath('assets'),
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
   });
   const [out, err]: [string[], string[]] = [[], []];
   child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));

@@ -8,6 +8,7 @@ import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
 import { isSupervised } from './command-redis.js';
 import { configuredLimits } from './text-limits.js';
+import { configuredTrials } from './trial-settings.js';
 
 export interface WorkerSettings {
   readonly kinds?: readonly string[];
@@ -51,6 +52,7 @@ export async function startWorker(
       roots: (settings.workspaceRoots ?? config.workspaceRoots ?? []).map((root) => resolve(root)),
       allowSecrets: config.workspaceSecrets === 'allow',
     },
+    trials: configuredTrials(config),
     isolatedProcess: siblingModuleUrl(import.meta.url, 'isolated-process'),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
     ...(config.kindsFrom === undefined ? {} : { kindsFrom: config.kindsFrom }),

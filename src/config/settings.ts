@@ -220,6 +220,36 @@ export const SETTINGS = {
     count(512, 64, 65_536),
     'Heap of each thread in which a worker computes over texts, in MiB.',
   ),
+  trialSandbox: setting(
+    'FLEET_TRIAL_SANDBOX',
+    'auto',
+    text('auto'),
+    'Where scripts of jobs with `trial` run: `auto` (bubblewrap, else `unshare`; as root `unshare`), `bwrap`, `unshare`, `off`, or a command that isolates, to which Python and its arguments are appended.',
+  ),
+  trialPython: setting(
+    'FLEET_TRIAL_PYTHON',
+    'unset: FLEET_PYTHON',
+    optionalText,
+    'Interpreter that runs them, with the libraries of the scripts; it needs numpy and pandas.',
+  ),
+  trialSeconds: setting(
+    'FLEET_TRIAL_SECONDS',
+    '120',
+    count(120, 1, 86_400),
+    'Longest trial of one correction, in seconds.',
+  ),
+  trialMemoryMb: setting(
+    'FLEET_TRIAL_MEMORY_MB',
+    '2048',
+    count(2_048, 256, 1_048_576),
+    'Memory of a script in a trial with all its processes, in MiB.',
+  ),
+  trialConcurrency: setting(
+    'FLEET_TRIAL_CONCURRENCY',
+    '2',
+    count(2, 1, 1_000),
+    'Trials that one worker runs at once.',
+  ),
   unhealthyMs: setting(
     'FLEET_UNHEALTHY_MS',
     '300000',

@@ -9,6 +9,7 @@ import { askAgents } from '../processors/ask-agents.js';
 import type { Kind } from '../processors/define-kind.js';
 import type { Work } from '../processors/processor.js';
 import type { KindRegistry } from '../queues/registry.js';
+import type { Trials } from '../trial/trials.js';
 import type { AnalysisThread } from './analysis-thread.js';
 import { ChildJobs, type ParentJob } from './children/child-jobs.js';
 import type { ChildProducer } from './children/child-submission.js';
@@ -34,6 +35,8 @@ export interface ProcessingParts {
   readonly childProducer: () => Promise<ChildProducer>;
   /** Where agents may read. */
   readonly workspaces: WorkspacePolicy;
+  /** Runs scripts in a sandbox. */
+  readonly trials: Trials;
 }
 
 /** The job that makes the calls and the account that pays for them: plain data. */
@@ -56,7 +59,17 @@ export async function processJob(
   job: ProcessedJob,
   signal: AbortSignal,
   log: ProcessingLog,
-  { kinds, runner, contamination, analysis, calls, childProducer, workspaces, extraSlots }: ProcessingParts,
+  {
+    kinds,
+    runner,
+    contamination,
+    analysis,
+    calls,
+    childProducer,
+    workspaces,
+    trials,
+    extraSlots,
+  }: ProcessingParts,
 ): Promise<unknown> {
   const callingJob = { ...job, signal, warn: (message: string) => log.warn(message) };
   const owner = { tenant: job.tenant, signal, ...(extraSlots && { trackWait: extraSlots.ofJob(kind) }) };
@@ -75,6 +88,7 @@ export async function processJob(
       files,
       contamination: { check: (input) => request(checker.check(input)) },
       jobs,
+      trials,
       signal,
       log,
       progress: (step) => log.progress(step),

@@ -14,6 +14,8 @@ import { assertPrefixFitsCluster } from '../queues/redis-address.js';
 import { cancelChannel } from '../queues/redis-keys.js';
 import { type KindName, kindNameOf } from '../queues/registry.js';
 import { type TextLimits, totalTextBytes } from '../queues/validate.js';
+import type { TrialSettings } from '../trial/settings.js';
+import { Trials } from '../trial/trials.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
 import { AttemptStarter } from './attempt-starter.js';
@@ -72,6 +74,8 @@ export interface WorkerOptions extends RedisWaitOptions {
   readonly telemetry?: FleetTelemetry;
   /** Where agents may read, also for jobs that this program submits; default: nowhere. */
   readonly workspaces?: WorkspacePolicy;
+  /** How scripts of jobs with `trial` are run; default: in the first sandbox that this machine has. */
+  readonly trials?: Partial<TrialSettings>;
   /** Program of the isolated process (it calls `serveIsolatedProcess`); default: jobs with crashes run in this process. */
   readonly isolatedProcess?: URL;
 }
@@ -159,12 +163,14 @@ export class FleetWorker {
             graceMs,
             kindsFrom,
             submission,
+            trials: options.trials ?? {},
           });
     const context = {
       kinds: registry,
       isolatedProcess,
       runner: options.runner,
       workspaces,
+      trials: new Trials(options.trials),
       contamination,
       analysis,
       logger,

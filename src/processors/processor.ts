@@ -7,6 +7,7 @@ import type { JobFailure } from '../queues/failure.js';
 import type { BuiltInKindName, KindRef, PayloadInputOf, PayloadOf, ResultOf } from '../queues/registry.js';
 import type { CheckStatus, SolutionCheckResult } from '../queues/solution-check.js';
 import type { ContaminationSettings } from '../queues/test-case.js';
+import type { Trials } from '../trial/trials.js';
 
 export interface ChildOptions<Else = never> {
   /** Name of the child, different for each child of a job. */
@@ -39,6 +40,8 @@ export interface ChildEvaluation {
   readonly workspace?: string;
   readonly model?: string;
   readonly verify?: 'agent';
+  /** Runs each corrected script beside the original, in a sandbox. */
+  readonly trial?: boolean;
   /** What becomes of a script with a leak that could not be corrected; default: it is evaluated. */
   readonly onUncorrected?: 'evaluate' | 'refuse';
   /** Compares the script that the check leaves with the fleet's known solutions. */
@@ -118,6 +121,8 @@ export interface Work {
   readonly files?: JobFiles;
   /** Checks outputs against the fleet's known solutions. */
   readonly contamination: ContaminationChecker;
+  /** Runs scripts on made-up data, in a sandbox. */
+  readonly trials: Trials;
   /** Aborted when the job is cancelled, or its worker must stop. */
   readonly signal: AbortSignal;
   /** Lines go to the job (the dashboard shows them) and to the worker's log. */

@@ -19,7 +19,7 @@ export const processSolutionCheck: Processor<'solution-check'> = async (payload,
 };
 
 async function checkTwice(
-  { solution, workspace, model, verify }: SolutionCheckPayload,
+  { solution, workspace, model, verify, trial = false }: SolutionCheckPayload,
   work: Work,
 ): Promise<SolutionCheckResult> {
   const settings = {
@@ -32,6 +32,7 @@ async function checkTwice(
     ...(work.files === undefined ? {} : { files: work.files }),
     log: work.log,
     onProgress: (step) => work.progress(step),
+    ...(trial ? { trials: work.trials } : {}),
     ...settings,
   });
   const isCorrected = first.findings.some(({ outcome }) => outcome === 'corrected');
@@ -39,7 +40,7 @@ async function checkTwice(
   work.progress('checking the corrected script again');
   const second = await work.jobs.child(
     'solution-check',
-    { solution: first.solution, ...settings },
+    { solution: first.solution, ...settings, ...(trial ? { trial } : {}) },
     { name: 'verify' },
   );
   return withSecondCheck(first, second);

@@ -9,6 +9,7 @@ import {
   FindingSchema,
   RequiredStatusesSchema,
   SolutionCheckPayloadSchema,
+  trialField,
 } from './solution-check.js';
 import { ContaminationSettingsSchema } from './test-case.js';
 import { UsageSchema } from './usage.js';
@@ -63,6 +64,7 @@ export const RefinementLoopPayloadSchema = z
     ),
     require: RequiredStatusesSchema.optional().describe('Statuses without which a script is not evaluated.'),
     verify: SolutionCheckPayloadSchema.shape.verify,
+    trial: trialField,
     workspace: workspaceField.optional(),
     model: modelField.optional(),
   })

@@ -62,6 +62,29 @@ export const FindingSchema = z.strictObject({
 });
 export type Finding = z.infer<typeof FindingSchema>;
 
+/** What became of the corrected scripts that were run beside their original. */
+const TrialSummarySchema = z.strictObject({
+  sandbox: z.enum(['bubblewrap', 'unshare', 'command']).describe('In which sandbox they ran.'),
+  passed: z.int().nonnegative().describe('Corrected scripts that ran as the original does.'),
+  refused: z
+    .int()
+    .nonnegative()
+    .describe(
+      'Corrected scripts that failed, or printed no score, where the original does; they were refused.',
+    ),
+  notPossible: z.int().nonnegative().describe('Corrected scripts that could not be tried out.'),
+  reason: z.string().optional().describe('Why one could not be tried out.'),
+});
+export type TrialSummary = z.infer<typeof TrialSummarySchema>;
+
+/** Whether corrections are tried out. */
+export const trialField = z
+  .boolean()
+  .optional()
+  .describe(
+    'Each corrected script is run beside the original on made-up data, in a sandbox of the worker, and refused if it fails where the original runs. A worker without an isolating sandbox fails the job with `trial-unavailable`. Default: nothing is run.',
+  );
+
 export const SolutionCheckPayloadSchema = z.strictObject({
   ...payloadBase,
   solution: SolutionSchema,
@@ -73,6 +96,7 @@ export const SolutionCheckPayloadSchema = z.strictObject({
     .describe(
       'A corrected script is checked once more by the agent, in a child job; default: by static analysis alone.',
     ),
+  trial: trialField,
   contamination: ContaminationSettingsSchema.extend({
     onlyIf: z
       .array(z.enum(CHECK_STATUSES))
@@ -114,6 +138,7 @@ export const SolutionCheckResultSchema = z.strictObject({
     .describe(
       'Set if the script seems to have a score and nobody checked it, with the reason: `clean` then says nothing, and a guarded evaluation does not start.',
     ),
+  trial: TrialSummarySchema.optional().describe('Set if the payload has `trial`.'),
   contamination: ScriptContaminationSchema.optional(),
   usage: UsageSchema,
   ...agentResultBase,
@@ -151,5 +176,5 @@ export const solutionCheck = defineContract({
   limits: {},
   suppliedByChild: {},
   defaults: DEFAULT_JOB,
-  fieldsSince: { verify: 2, contamination: 2 },
+  fieldsSince: { verify: 2, contamination: 2, trial: 2 },
 });

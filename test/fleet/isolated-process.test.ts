@@ -237,6 +237,7 @@ describe('the isolated process', () => {
         workspaces: { roots: [] },
         computeLimits: DEFAULT_COMPUTE_LIMITS,
         kindsFrom: [],
+        trials: {},
         submission: { redisUrl: redis.url, prefix: test.fleet.prefix },
       });
       // No worker owns this job, so its call is rejected; what matters is that it was tried.

@@ -3,6 +3,7 @@ import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { ContaminationDetector } from '../../src/contamination/index.js';
 import { askAgents } from '../../src/processors/ask-agents.js';
 import type { ChildWork, Work } from '../../src/processors/processor.js';
+import { Trials } from '../../src/trial/trials.js';
 
 /** What a processor works with, and what it said while it did. */
 export interface RecordedWork extends Work {
@@ -31,6 +32,7 @@ export function workWith(runner: AgentRunner): RecordedWork {
         new ContaminationDetector(input.config).checkContamination(input.output, input.testCase),
     },
     jobs: NO_CHILDREN,
+    trials: new Trials({ sandbox: 'off' }),
     signal: new AbortController().signal,
     log: { info: () => undefined, warn: (message) => void warnings.push(message) },
     progress: (step) => void steps.push(step),

@@ -25,6 +25,8 @@ const MAX_NOTES = 20;
 export interface CheckFileOptions {
   readonly config: Config;
   readonly write: boolean;
+  /** Runs each corrected script beside the original, in a sandbox. */
+  readonly trial: boolean;
   readonly workspace?: string;
   /** Gives what was thrown in the session its type. */
   readonly failureOf: (thrown: unknown) => Promise<unknown>;
@@ -35,7 +37,7 @@ export async function checkFile(
   fleet: FleetClient,
   submissions: Submissions,
   file: string,
-  { config, write, workspace, failureOf }: CheckFileOptions,
+  { config, write, trial, workspace, failureOf }: CheckFileOptions,
 ): Promise<CheckOutcome> {
   try {
     const isNotebook = file.endsWith('.ipynb');
@@ -52,6 +54,7 @@ export async function checkFile(
     const payload = {
       solution: { content: script },
       ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
+      ...(trial ? { trial } : {}),
     };
     const handle = await submissions.add(
       () => addSolutionCheck(fleet, payload),

@@ -20,6 +20,7 @@ interface CheckOptions {
   readonly explain?: true;
   readonly write?: true;
   readonly workspace?: string;
+  readonly trial?: true;
   readonly failOn?: Severity;
   readonly failOnPartial?: true;
 }
@@ -34,6 +35,10 @@ export function addCheckCommand(program: Command): void {
     .option('--explain', 'show the lines of each leak')
     .option('--write', 'write the corrected files back')
     .option('--workspace <dir>', 'folder below which the agent may read files')
+    .option(
+      '--trial',
+      'run each corrected script beside the original on made-up data, in a sandbox, and refuse corrections that fail',
+    )
     .addOption(
       new Option(
         '--fail-on <severity>',
@@ -94,6 +99,7 @@ async function checkAll(
               config,
               failureOf,
               write: options.write === true,
+              trial: options.trial === true,
             });
             done += 1;
             progress.show(`checked ${done} of ${files.length}`);

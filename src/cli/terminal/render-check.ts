@@ -75,6 +75,19 @@ function witnesses({ source, agreedBy, objection }: Finding, { agent }: Solution
   ];
 }
 
+/** What came of the trials of corrected scripts, if they were asked for. */
+function trialText({ trial }: SolutionCheckResult): string[] {
+  if (trial === undefined) return [];
+  const { passed, refused, notPossible, sandbox, reason } = trial;
+  if (passed + refused + notPossible === 0) return ['trial: there was no corrected script to try out'];
+  const counts = [
+    `${passed} ran as the original does`,
+    `${refused} refused`,
+    ...(notPossible === 0 ? [] : [`${notPossible} could not be tried out (${reason})`]),
+  ];
+  return [`trial of corrected scripts (${sandbox}): ${counts.join(', ')}`];
+}
+
 function statusColor(status: SolutionCheckResult['status'], colors: Colors): string {
   if (status === 'clean') return colors.green('clean');
   if (status === 'corrected') return colors.cyan('corrected');
@@ -90,6 +103,7 @@ export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOp
     locatedLeaks(shown).flatMap((finding) => renderFinding(finding, shown, colors, options)),
   );
   const remarks = [
+    ...trialText(result),
     ...(result.notes ?? []).map((note) => `note: ${inCells(note, shown)}`),
     ...notFollowedSentences(shown).map((sentence) => `not followed: ${sentence}`),
   ];

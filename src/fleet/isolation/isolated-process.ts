@@ -90,7 +90,8 @@ export class IsolatedProcess {
   }
 
   async #start(): Promise<ChildProcess> {
-    const { program, redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission } = this.options;
+    const { program, redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission, trials } =
+      this.options;
     const child = fork(fileURLToPath(program), {
       execArgv: loaderOptions(program),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -110,7 +111,16 @@ export class IsolatedProcess {
         reject(new InternalError(`the isolated process ended ${exitText(code, by)}`)),
       );
     });
-    send(child, { type: 'settings', redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission });
+    send(child, {
+      type: 'settings',
+      redisUrl,
+      prefix,
+      workspaces,
+      computeLimits,
+      kindsFrom,
+      submission,
+      trials,
+    });
     try {
       await ready;
       return child;

@@ -1,4 +1,5 @@
 import type { WorkspacePolicy } from '../../agents/workspace/workspace-policy.js';
+import type { TrialSettings } from '../../trial/settings.js';
 import type { ChildSubmission } from '../children/child-submission.js';
 import type { ProcessedJob } from '../process-job.js';
 import type { ComputeLimits } from '../two-lanes.js';
@@ -16,6 +17,8 @@ export interface IsolatedProcessSettings {
   readonly kindsFrom: readonly string[];
   /** How children are submitted. */
   readonly submission: ChildSubmission;
+  /** How scripts are run in a sandbox. */
+  readonly trials: Partial<TrialSettings>;
 }
 
 /** A job for the isolated process: plain data. */

@@ -6,6 +6,7 @@ import { messageOf } from '../../errors.js';
 import type { Kind } from '../../processors/define-kind.js';
 import { loadKinds } from '../../processors/load-kinds.js';
 import { workerConnection } from '../../queues/connection.js';
+import { Trials } from '../../trial/trials.js';
 import { AnalysisThread } from '../analysis-thread.js';
 import { childProducer } from '../children/child-submission.js';
 import { ContaminationThreads } from '../contamination-threads.js';
@@ -103,7 +104,7 @@ async function run(
 }
 
 async function partsOf(
-  { redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission }: IsolatedProcessSettings,
+  { redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission, trials }: IsolatedProcessSettings,
   agents: () => Promise<IsolatedProcessAgents>,
 ): Promise<ProcessingParts> {
   const { runner, calls, kinds: own } = await agents();
@@ -118,6 +119,7 @@ async function partsOf(
     contamination: new ContaminationThreads({ redisUrl, prefix }, computeLimits),
     analysis: new AnalysisThread(computeLimits),
     workspaces,
+    trials: new Trials(trials),
     calls: callControl(durableClient, prefix, calls),
     childProducer: childProducer(durableClient, submission, kinds),
   };

@@ -6,7 +6,11 @@ import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../qu
 import { MAX_PREVIOUS_BLOCKS } from '../../queues/extract.js';
 import { isQueueName, nameField, QUEUE_NAME, QUEUE_NAME_RULE } from '../../queues/names.js';
 import type { KindRegistry } from '../../queues/registry.js';
-import { RequiredStatusesSchema, SolutionCheckPayloadSchema } from '../../queues/solution-check.js';
+import {
+  RequiredStatusesSchema,
+  SolutionCheckPayloadSchema,
+  trialField,
+} from '../../queues/solution-check.js';
 import { ContaminationSettingsSchema } from '../../queues/test-case.js';
 import { SubmittedSchema } from './job-schemas.js';
 
@@ -51,6 +55,7 @@ const checkSettings = {
   workspace: workspaceField.optional(),
   model: modelField.optional(),
   verify: SolutionCheckPayloadSchema.shape.verify,
+  trial: trialField,
   tags: TagsSchema.optional(),
   onUncorrected: z
     .enum(ON_UNCORRECTED)

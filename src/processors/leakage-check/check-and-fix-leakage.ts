@@ -18,6 +18,7 @@ import {
   misleadingEncoding,
   type ParseResult,
 } from '../../solution/index.js';
+import type { Trials } from '../../trial/trials.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
@@ -42,6 +43,8 @@ export interface LeakageCheckOptions {
   readonly log?: WorkLog;
   /** Runs the static analysis; default: in this thread. */
   readonly analyst?: ScriptAnalyst;
+  /** Runs each corrected script beside the original, in a sandbox; default: nothing is run. */
+  readonly trials?: Trials;
   readonly onProgress?: (step: string) => void;
 }
 
@@ -51,7 +54,7 @@ export interface LeakageCheckOptions {
  *
  * @returns the whole result of a `solution-check` job; `result.solution` is the script that may be evaluated.
  * @throws PayloadError if the script is empty; AgentError if the detection returned no usable answer or a call failed: it
- *   never passes a script that was not checked.
+ *   never passes a script that was not checked. TrialError if scripts are to be tried out and cannot be.
  */
 export async function checkAndFixLeakage(
   solution: Solution,
@@ -71,6 +74,8 @@ export async function checkAndFixLeakage(
       { field: 'solution.content' },
     );
   }
+  // Before anything is paid for: without a sandbox nothing is checked.
+  const trial = await options.trials?.of(solution.content, options.signal);
   const meter = new UsageMeter();
   // The text of the script may manipulate a model, so static analysis runs in addition.
   const opinion = options.opinion ?? runner.opinion ?? 'both';
@@ -94,6 +99,7 @@ export async function checkAndFixLeakage(
     analyst: second,
     parsedBefore: parsed.ok,
     asksBoth: hasBoth && analysis.coverage !== 'none' && !analysis.exhausted,
+    trial,
     isFollowed: source === 'agent' || !(await analyst.analyze(solution.content)).exhausted,
   };
   const notes = parsed.ok
@@ -138,6 +144,7 @@ export async function checkAndFixLeakage(
     solutionDigest: digestOf(solution.content),
     findings,
     ...coverageFields(analysis, { opinion, detectedBy: source, isPython: parsed.ok }),
+    ...(trial === undefined ? {} : { trial: trial.summary }),
     usage: meter.total,
     agent: agentProvenance(detector, detection),
     ...withNotes([...notes, ...limited, ...duplicateNotes(findings), ...(detection.notes ?? [])]),

@@ -2,10 +2,12 @@ import { AgentConfig } from '../../agents/agent-config.js';
 import { AgentType } from '../../agents/agent-type.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { LocatedBlock } from '../../solution/index.js';
+import type { ScriptTrial } from '../../trial/script-trial.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { CorrectedScript } from './corrected-script.js';
 import type { DetectionContext } from './detect-leakage.js';
 import type { Span } from './second-opinion.js';
+import { afterTrial } from './trial-of-correction.js';
 import { type CorrectionResult, validateCorrection } from './validate-correction.js';
 
 export interface CorrectionContext extends DetectionContext {
@@ -16,6 +18,8 @@ export interface CorrectionContext extends DetectionContext {
   readonly asksBoth: boolean;
   /** Whether static analysis has seen the whole script, if only it checks. */
   readonly isFollowed: boolean;
+  /** Runs each corrected script beside the original, if the job asks for it. */
+  readonly trial?: ScriptTrial | undefined;
 }
 
 /** Maximum number of requests for one block: the second one includes the problem of the first answer (decision 5). */
@@ -27,10 +31,12 @@ const MAX_ATTEMPTS = 2;
 export async function rewriteBlock(
   located: LocatedBlock,
   script: CorrectedScript,
-  { analyst }: CorrectionContext,
+  { analyst, trial }: CorrectionContext,
 ): Promise<CorrectionResult | undefined> {
   const repaired = await analyst.repair(script.content, located.text);
-  return repaired.ok ? { ok: true, block: repaired.replacement } : undefined;
+  if (!repaired.ok) return undefined;
+  const result = await afterTrial({ ok: true, block: repaired.replacement }, located, script, trial);
+  return result.ok ? result : undefined;
 }
 
 /**
@@ -48,7 +54,8 @@ export async function correctBlock(
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const answer = await requestCorrection(located, script, `${step}-${attempt}`, problem, context);
     if (!answer.ok) return answer;
-    const result = await validateCorrection(answer.block, located, script, context, others);
+    const valid = await validateCorrection(answer.block, located, script, context, others);
+    const result = await afterTrial(valid, located, script, context.trial);
     if (result.ok) return result;
     problem = result.problem;
     context.log?.warn(`${step}: correction ${attempt} of ${MAX_ATTEMPTS} was rejected: ${problem}`);

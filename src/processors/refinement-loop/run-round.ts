@@ -146,12 +146,13 @@ async function evaluate(
   solution: Solution,
   work: Work,
 ): Promise<EvaluationOutcome | WithoutResult> {
-  const { evaluation, verify, workspace, model, contamination, require, allowUnjudged } = payload;
+  const { evaluation, verify, trial, workspace, model, contamination, require, allowUnjudged } = payload;
   // A leak makes the score better, so a loop that takes the best score must not evaluate it.
   const { onUncorrected = require?.leakage === undefined ? 'refuse' : undefined } = payload;
   const optional = {
     attempts: evaluation.attempts,
     verify,
+    trial,
     workspace,
     model,
     contamination,

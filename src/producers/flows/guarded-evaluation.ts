@@ -33,6 +33,11 @@ export interface CheckSettings {
   readonly model?: string;
   /** With `agent`, a corrected script is checked once more by the agent. */
   readonly verify?: 'agent';
+  /**
+   * Runs each corrected script beside the original on made-up data, in a sandbox of the worker; default: nothing is run. A
+   * worker without a sandbox fails the check with `trial-unavailable`.
+   */
+  readonly trial?: boolean;
   readonly tags?: Readonly<Record<string, string>>;
   /** Compares the script that the check leaves with the fleet's known solutions, in a child job of the check. */
   readonly contamination?: ContaminationSettings;
@@ -62,6 +67,7 @@ export const CHECK_SETTINGS: OptionNames<CheckSettings> = {
   workspace: true,
   model: true,
   verify: true,
+  trial: true,
   tags: true,
   contamination: true,
   onUncorrected: true,
@@ -112,6 +118,7 @@ export function guardedEvaluationNode(
     workspace,
     model,
     verify,
+    trial,
     tags,
     contamination,
     allowUnjudged,
@@ -127,6 +134,7 @@ export function guardedEvaluationNode(
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
     ...(verify === undefined ? {} : { verify }),
+    ...(trial === undefined ? {} : { trial }),
     ...(tags === undefined ? {} : { tags: { ...tags } }),
     ...(contamination === undefined
       ? {}

@@ -144,8 +144,8 @@ class FleetClient:
     ) -> GuardedEvaluation:
         """An evaluation that can only start once its script was checked; :meth:`claim` takes it up.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``,
-        ``contamination``, ``require``, ``allow_unjudged``.
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
+        ``on_uncorrected``, ``contamination``, ``require``, ``allow_unjudged``.
         """
         body = {"solution": {"content": script_text(solution)}, "evaluation": evaluation}
         return self._guarded(self._post("/v1/flows/guarded-evaluation", {**body, **_json(options)}))
@@ -160,8 +160,8 @@ class FleetClient:
     ) -> CandidateBatch:
         """Guarded evaluations of many candidates, and a job after them all. One that fails sinks no other.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``,
-        ``contamination``, ``require``, ``allow_unjudged``.
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
+        ``on_uncorrected``, ``contamination``, ``require``, ``allow_unjudged``.
         """
         # Keys of their own, so that a request whose answer is lost can be sent again.
         body: dict[str, Any] = {
@@ -342,6 +342,7 @@ _JSON_NAMES = {
     "tags": "tags",
     "on_uncorrected": "onUncorrected",
     "verify": "verify",
+    "trial": "trial",
     "contamination": "contamination",
     "require": "require",
     "allow_unjudged": "allowUnjudged",

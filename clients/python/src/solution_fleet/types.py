@@ -84,6 +84,8 @@ class CheckContamination(ContaminationSettings, total=False):
 class _SolutionCheckOptions(_InWorkspace, total=False):
     #: A corrected script is checked once more by the agent.
     verify: Literal["agent"]
+    #: Each corrected script is run beside the original on made-up data, in a sandbox of the worker.
+    trial: bool
     #: The script that the check leaves is compared with the fleet's known solutions.
     contamination: CheckContamination
 
@@ -187,6 +189,8 @@ class _RefinementLoopOptions(_InWorkspace, total=False):
     #: A script whose score nobody checked is evaluated all the same.
     allowUnjudged: bool
     verify: Literal["agent"]
+    #: Each corrected script is run beside the original on made-up data, in a sandbox of the worker.
+    trial: bool
     #: Each script that a check leaves is compared with the fleet's known solutions.
     contamination: ContaminationSettings
     #: Statuses without which a script is not evaluated.
@@ -546,6 +550,8 @@ class CheckOptions(StepOptions, total=False):
     on_uncorrected: OnUncorrected
     #: A corrected script is checked once more by the agent.
     verify: Literal["agent"]
+    #: Each corrected script is run beside the original on made-up data, in a sandbox of the worker.
+    trial: bool
     #: The script that the check leaves is compared with the fleet's known solutions.
     contamination: ContaminationSettings
     #: A script whose score nobody checked is evaluated all the same.

@@ -24,7 +24,7 @@ def strings_in(node):
 class ColumnGuesser(ast.NodeVisitor):
     """Walks a script in the order of its text."""
 
-    COLUMN_KEYWORDS = {"columns", "on", "by", "subset", "usecols", "index_col", "parse_dates", "groups", "left_on"}
+    COLUMN_KEYWORDS = {"columns", "names", "on", "by", "subset", "usecols", "index_col", "parse_dates", "groups", "left_on"}
     COLUMN_METHODS = {"drop", "pop", "groupby", "sort_values", "set_index", "get", "drop_duplicates", "col"}
 
     def __init__(self):

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 ROWS = 300
+original_makedirs = os.makedirs
+original_to_csv = pd.DataFrame.to_csv
 WORDS = "good bad plot film cast fine dull great poor music light heavy quick slow house garden river stone".split()
 
 
@@ -80,25 +82,54 @@ class Recorder:
 
     def read(self, path="", *args, **options):
         frame = table(path, self.spec)
+        names = options.get("names")
+        if isinstance(names, list):
+            frame = frame[names] if set(names) <= set(frame) else frame.iloc[:, : len(names)].set_axis(names, axis=1)
+        elif "header" in options and options["header"] is None:
+            frame = frame.set_axis(range(frame.shape[1]), axis=1)
         wanted = options.get("usecols")
-        if isinstance(wanted, list):
+        if isinstance(wanted, list) and all(isinstance(name, str) for name in wanted):
             frame = frame[wanted]
         index = options.get("index_col")
         if isinstance(index, str):
             frame = frame.set_index(index)
-        return frame
+        elif isinstance(index, int) and not isinstance(index, bool):
+            frame = frame.set_index(frame.columns[index])
+        if isinstance(options.get("nrows"), int):
+            frame = frame.head(options["nrows"])
+        return iter([frame]) if options.get("chunksize") else frame
+
+    def read_matrix(self, path="", *args, **options):
+        """What `np.loadtxt` gives: numbers alone."""
+        values = table(path, {**self.spec, "gaps": False}).select_dtypes("number").to_numpy(dtype=float)
+        columns = options.get("usecols")
+        if columns is not None:
+            values = values[:, columns]
+        return values.T if options.get("unpack") else values
+
+    def write_files(self, source):
+        """Writes the text files that a script names by a relative path, for scripts that open or look for them."""
+        for path in dict.fromkeys(re.findall(r"""["']([\w./ -]{1,200}\.(?:csv|tsv|txt))["']""", source)):
+            # What a script writes is not there before.
+            if path.startswith("/") or ".." in path or re.search(r"sub|pred|result|output", path, re.I):
+                continue
+            original_makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            text = original_to_csv(table(path, self.spec), None, index=False, sep="\t" if path.endswith("tsv") else ",")
+            with open(path, "w") as file:
+                file.write(text)
 
     def write(self, frame, path=None, *args, **options):
         self.written.append([os.path.basename(str(path)), len(frame), int(np.prod(frame.shape))])
 
     def install(self):
-        for name in ("read_csv", "read_parquet", "read_feather", "read_excel", "read_pickle", "read_json", "read_table"):
+        for name in ("read_csv", "read_parquet", "read_feather", "read_excel", "read_pickle", "read_json", "read_table", "read_fwf"):
             setattr(pd, name, self.read)
         for kind in (pd.DataFrame, pd.Series):
             for name in ("to_csv", "to_parquet", "to_feather", "to_pickle"):
                 if hasattr(kind, name):
                     setattr(kind, name, lambda frame, *args, **options: self.write(frame, *args, **options))
         np.load = lambda path, *args, **options: Arrays(self.spec)
+        np.loadtxt = np.genfromtxt = self.read_matrix
         np.save = lambda path, values, *args, **options: self.written.append(
             [os.path.basename(str(path)), len(values), int(np.size(values))]
         )

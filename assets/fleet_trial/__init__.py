@@ -1,0 +1,1 @@
+"""Runs scripts on made-up data, in a sandbox."""

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { messageOf } from '../errors.js';
+import type { TrialSummary } from '../queues/solution-check.js';
+import { neutralizeMagics } from '../solution/index.js';
+import { failureOf, hitLimit, RunSchema, whatFailed } from './compare-runs.js';
+
+/** What a trial says about a correction. A correction that could not be tried out is as good as without a trial. */
+export type TrialOutcome =
+  | { readonly outcome: 'passed' }
+  | { readonly outcome: 'refused' | 'not-possible'; readonly reason: string };
+
+const SpecSchema = z.record(z.string(), z.unknown());
+const AnswerSchema = z.union([
+  z.object({ unfit: z.string() }),
+  z.object({
+    spec: SpecSchema,
+    original: RunSchema,
+    corrected: RunSchema,
+    again: RunSchema.optional(),
+  }),
+  z.object({ original: RunSchema }),
+]);
+type Answer = z.infer<typeof AnswerSchema>;
+
+/** Gives a task to the program in the sandbox. @throws Error without an answer; the reason of an abort. */
+export type AskSandbox = (task: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+/**
+ * The trials of one script and its corrections. The first one finds data on which the original runs; the others use them, so
+ * that the original runs only once.
+ */
+export class ScriptTrial {
+  readonly #original: string;
+  readonly #sandbox: TrialSummary['sandbox'];
+  readonly #ask: AskSandbox;
+  readonly #isAborted: () => boolean;
+  #known: { readonly spec: unknown; readonly ran: unknown } | undefined;
+  /** Why no correction of this script can be tried out. */
+  #impossible: string | undefined;
+  readonly #outcomes = new Map<string, TrialOutcome>();
+
+  constructor(original: string, sandbox: TrialSummary['sandbox'], ask: AskSandbox, isAborted: () => boolean) {
+    this.#sandbox = sandbox;
+    this.#original = neutralizeMagics(original);
+    this.#ask = ask;
+    this.#isAborted = isAborted;
+  }
+
+  /** What became of the corrected scripts that were tried out. */
+  get summary(): TrialSummary {
+    const outcomes = [...this.#outcomes.values()];
+    const count = (wanted: TrialOutcome['outcome']) =>
+      outcomes.filter(({ outcome }) => outcome === wanted).length;
+    const reason = outcomes.find((one) => one.outcome === 'not-possible');
+    return {
+      sandbox: this.#sandbox,
+      passed: count('passed'),
+      refused: count('refused'),
+      notPossible: count('not-possible'),
+      ...(reason?.outcome === 'not-possible' ? { reason: reason.reason } : {}),
+    };
+  }
+
+  /**
+   * Runs a corrected script on the data of the original.
+   * @throws the reason of the job's abort.
+   */
+  async tryOut(corrected: string): Promise<TrialOutcome> {
+    const known = this.#outcomes.get(corrected);
+    if (known !== undefined) return known;
+    const outcome: TrialOutcome =
+      this.#impossible === undefined
+        ? await this.#run(neutralizeMagics(corrected))
+        : { outcome: 'not-possible', reason: this.#impossible };
+    this.#outcomes.set(corrected, outcome);
+    return outcome;
+  }
+
+  async #run(corrected: string): Promise<TrialOutcome> {
+    let answer: Answer;
+    try {
+      const task = { do: 'trial', original: this.#original, corrected, ...this.#known };
+      answer = AnswerSchema.parse(await this.#ask(task));
+    } catch (thrown) {
+      if (this.#isAborted()) throw thrown;
+      return { outcome: 'not-possible', reason: `the trial gave no answer: ${messageOf(thrown)}` };
+    }
+    if ('unfit' in answer) return this.#notPossible(answer.unfit);
+    const { original } = answer;
+    if (!('corrected' in answer))
+      return this.#notPossible(`the original does not run on made-up data: ${failureOf(original)}`);
+    this.#known = { spec: answer.spec, ran: original };
+    return judged(answer);
+  }
+
+  #notPossible(reason: string): TrialOutcome {
+    this.#impossible = reason;
+    return { outcome: 'not-possible', reason };
+  }
+}
+
+function judged({ original, corrected, again }: Extract<Answer, { corrected: unknown }>): TrialOutcome {
+  if (hitLimit(corrected))
+    return {
+      outcome: 'not-possible',
+      reason: `the corrected script had to be ended: ${failureOf(corrected)}`,
+    };
+  const failed = whatFailed(original, corrected);
+  if (failed === undefined) return { outcome: 'passed' };
+  // A script may fail now and then, whatever is corrected in it.
+  if (again !== undefined && !again.ok)
+    return { outcome: 'not-possible', reason: `the original does not run each time: ${failureOf(again)}` };
+  return {
+    outcome: 'refused',
+    reason: `on made-up data the original runs, and the corrected script ${failed}`,
+  };
+}

@@ -1,0 +1,47 @@
+import { type FoundSandbox, findSandbox } from './sandbox/find-sandbox.js';
+import { runInside } from './sandbox/run-inside.js';
+import { DISK_MB, MAX_PROCESSES } from './sandbox/sandbox.js';
+import { ScriptTrial } from './script-trial.js';
+import { DEFAULT_TRIAL_SETTINGS, type TrialSettings } from './settings.js';
+import { Slots } from './slots.js';
+
+/** Runs scripts and their corrections on made-up data, each in a sandbox of its own. */
+export class Trials {
+  readonly #settings: TrialSettings;
+  readonly #slots: Slots;
+  #found: Promise<FoundSandbox> | undefined;
+
+  constructor(settings: Partial<TrialSettings> = {}) {
+    this.#settings = { ...DEFAULT_TRIAL_SETTINGS, ...settings };
+    this.#slots = new Slots(this.#settings.concurrency);
+  }
+
+  /**
+   * The sandbox of this machine. It is searched once; if there is none, again at the next call.
+   * @throws TrialError `trial-unavailable`.
+   */
+  sandbox(): Promise<FoundSandbox> {
+    this.#found ??= findSandbox(this.#settings).catch((thrown: unknown) => {
+      this.#found = undefined;
+      throw thrown;
+    });
+    return this.#found;
+  }
+
+  /**
+   * The trials of one script.
+   * @param signal ends a running trial with all its processes.
+   * @throws TrialError `trial-unavailable` before anything runs.
+   */
+  async of(original: string, signal?: AbortSignal): Promise<ScriptTrial> {
+    const { sandbox, extraLibraries: libraries } = await this.sandbox();
+    const { seconds, memoryMb } = this.#settings;
+    const limits = { seconds, memoryMb, processes: MAX_PROCESSES, diskMb: DISK_MB };
+    const ask = (task: Readonly<Record<string, unknown>>) =>
+      this.#slots.use(
+        () => runInside(sandbox, { ...task, ...limits }, { seconds, signal, libraries }),
+        signal,
+      );
+    return new ScriptTrial(original, sandbox.name, ask, () => signal?.aborted === true);
+  }
+}
