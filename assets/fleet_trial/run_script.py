@@ -93,7 +93,7 @@ def failed(error):
 
 
 def answer_of(reader, seconds):
-    """What arrives at a pipe until it is closed; None where that takes too long or it is too much."""
+    """The line that arrives at a pipe, or what came until it was closed; None where that takes too long or is too much."""
     deadline = time.monotonic() + seconds
     received = b""
     while len(received) <= MAX_ANSWER:
@@ -104,6 +104,9 @@ def answer_of(reader, seconds):
         if part == b"":
             return received
         received += part
+        # Processes that the script has left behind may keep the pipe open.
+        if part.endswith(b"\n"):
+            return received
     return None
 
 
@@ -121,9 +124,12 @@ def apart(source, spec, seconds, watch=None):
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
+        own = os.getpid()
         outcome = execute(source, spec, watch)
-        with os.fdopen(writer, "w") as pipe:
-            json.dump(outcome, pipe, default=str)
+        # A process that the script has forked comes here too.
+        if os.getpid() == own:
+            with os.fdopen(writer, "w") as pipe:
+                pipe.write(json.dumps(outcome, default=str) + "\n")
         os._exit(0)
     os.close(writer)
     text = answer_of(reader, seconds)

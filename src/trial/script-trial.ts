@@ -23,7 +23,7 @@ const AnswerSchema = z.union([
 type Answer = z.infer<typeof AnswerSchema>;
 
 /** Gives a task to the program in the sandbox. @throws Error without an answer; the reason of an abort. */
-export type AskSandbox = (task: Readonly<Record<string, unknown>>) => Promise<unknown>;
+export type SandboxProgram = (task: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /**
  * The trials of one script and its corrections. The first one finds data on which the original runs; the others use them, so
@@ -32,17 +32,22 @@ export type AskSandbox = (task: Readonly<Record<string, unknown>>) => Promise<un
 export class ScriptTrial {
   readonly #original: string;
   readonly #sandbox: TrialSummary['sandbox'];
-  readonly #ask: AskSandbox;
+  readonly #program: SandboxProgram;
   readonly #isAborted: () => boolean;
   #known: { readonly spec: unknown; readonly ran: unknown } | undefined;
   /** Why no correction of this script can be tried out. */
   #impossible: string | undefined;
   readonly #outcomes = new Map<string, TrialOutcome>();
 
-  constructor(original: string, sandbox: TrialSummary['sandbox'], ask: AskSandbox, isAborted: () => boolean) {
+  constructor(
+    original: string,
+    sandbox: TrialSummary['sandbox'],
+    program: SandboxProgram,
+    isAborted: () => boolean,
+  ) {
     this.#sandbox = sandbox;
     this.#original = neutralizeMagics(original);
-    this.#ask = ask;
+    this.#program = program;
     this.#isAborted = isAborted;
   }
 
@@ -80,7 +85,7 @@ export class ScriptTrial {
     let answer: Answer;
     try {
       const task = { do: 'trial', original: this.#original, corrected, ...this.#known };
-      answer = AnswerSchema.parse(await this.#ask(task));
+      answer = AnswerSchema.parse(await this.#program(task));
     } catch (thrown) {
       if (this.#isAborted()) throw thrown;
       return { outcome: 'not-possible', reason: `the trial gave no answer: ${messageOf(thrown)}` };
@@ -90,7 +95,7 @@ export class ScriptTrial {
     if (!('corrected' in answer))
       return this.#notPossible(`the original does not run on made-up data: ${failureOf(original)}`);
     this.#known = { spec: answer.spec, ran: original };
-    return judged(answer);
+    return outcomeOf(answer);
   }
 
   #notPossible(reason: string): TrialOutcome {
@@ -99,7 +104,7 @@ export class ScriptTrial {
   }
 }
 
-function judged({ original, corrected, again }: Extract<Answer, { corrected: unknown }>): TrialOutcome {
+function outcomeOf({ original, corrected, again }: Extract<Answer, { corrected: unknown }>): TrialOutcome {
   if (hitLimit(corrected))
     return {
       outcome: 'not-possible',

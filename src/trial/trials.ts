@@ -1,7 +1,7 @@
 import { type FoundSandbox, findSandbox } from './sandbox/find-sandbox.js';
 import { runInside } from './sandbox/run-inside.js';
 import { DISK_MB, MAX_PROCESSES } from './sandbox/sandbox.js';
-import { ScriptTrial } from './script-trial.js';
+import type { ScriptTrial } from './script-trial.js';
 import { DEFAULT_TRIAL_SETTINGS, type TrialSettings } from './settings.js';
 import { Slots } from './slots.js';
 
@@ -35,13 +35,15 @@ export class Trials {
    */
   async of(original: string, signal?: AbortSignal): Promise<ScriptTrial> {
     const { sandbox, extraLibraries: libraries } = await this.sandbox();
+    // It reads Python; most workers never try a script out.
+    const { ScriptTrial } = await import('./script-trial.js');
     const { seconds, memoryMb } = this.#settings;
     const limits = { seconds, memoryMb, processes: MAX_PROCESSES, diskMb: DISK_MB };
-    const ask = (task: Readonly<Record<string, unknown>>) =>
+    const program = (task: Readonly<Record<string, unknown>>) =>
       this.#slots.use(
         () => runInside(sandbox, { ...task, ...limits }, { seconds, signal, libraries }),
         signal,
       );
-    return new ScriptTrial(original, sandbox.name, ask, () => signal?.aborted === true);
+    return new ScriptTrial(original, sandbox.name, program, () => signal?.aborted === true);
   }
 }

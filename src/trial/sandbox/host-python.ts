@@ -22,7 +22,7 @@ const SYSTEM = [
   ...['/etc/ld.so.cache', '/etc/ld.so.conf', '/etc/ld.so.conf.d', '/etc/alternatives', '/etc/localtime'],
 ];
 
-const QUESTION = `
+const LOCATIONS = `
 import json, os, site, sys
 user = site.getusersitepackages() if site.ENABLE_USER_SITE else None
 print(json.dumps({
@@ -40,12 +40,12 @@ const AnswerSchema = z.object({
 const START_MS = 30_000;
 
 /**
- * Asks an interpreter where it and its libraries are.
+ * Locates an interpreter and its libraries, by running it.
  * @param python a name that is looked up on the PATH, or a path.
  * @throws Error that says why it cannot be used.
  */
 export async function hostPython(python: string): Promise<HostPython> {
-  const { executable, prefixes, libraries } = await ask(python);
+  const { executable, prefixes, libraries } = await locate(python);
   const readable = [...new Set([...SYSTEM, ...prefixes, ...libraries])].filter((path) => existsSync(path));
   const home = homedir();
   const tooMuch = readable.find((path) => isWithin(home, path));
@@ -59,12 +59,12 @@ export async function hostPython(python: string): Promise<HostPython> {
   return { executable, readable: readable.filter(isNeeded), libraries };
 }
 
-async function ask(python: string): Promise<z.infer<typeof AnswerSchema>> {
+async function locate(python: string): Promise<z.infer<typeof AnswerSchema>> {
   if (python === '') throw new Error('FLEET_PYTHON is empty, so there is no Python');
   const program = python.includes('/') ? resolve(python) : python;
   const passedOn = Object.entries(process.env).filter(([name]) => /^(?:HOME|PYENV_\w+|LANG)$/.test(name));
   try {
-    const { stdout } = await promisify(execFile)(program, ['-c', QUESTION], {
+    const { stdout } = await promisify(execFile)(program, ['-c', LOCATIONS], {
       cwd: '/',
       env: { ...Object.fromEntries(passedOn), PATH: programFolders().join(delimiter) },
       timeout: START_MS,

@@ -21,7 +21,7 @@ from fleet_trial.main import main
 main(message["task"])
 `;
 
-/** Longest answer of the program, in bytes. A script could write in its place. */
+/** Longest answer of the program, in bytes. A script could forge it. */
 const MAX_ANSWER = 2 ** 20;
 /** Longest text of its errors that is kept, in characters. */
 const MAX_ERRORS = 2_000;

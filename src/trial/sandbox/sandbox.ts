@@ -5,7 +5,7 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A way to run Python apart from everything else on this machine. */
+/** A way to run Python isolated from everything else on this machine. */
 export interface Sandbox {
   readonly name: 'bubblewrap' | 'unshare' | 'command';
   /** The command that runs Python with some arguments in it. */
@@ -29,7 +29,7 @@ export const DISK_MB = 256;
 export const SANDBOX_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/work',
-  TMPDIR: '/tmp',
+  TMPDIR: '/work',
   LANG: 'C.UTF-8',
   MPLBACKEND: 'Agg',
   // Several threads of one short run only wait for each other.

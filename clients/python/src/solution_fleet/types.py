@@ -274,6 +274,21 @@ class ScriptContamination(_ScriptContaminationExtras):
     confidence: float
 
 
+class _TrialExtras(TypedDict, total=False):
+    #: Why a corrected script could not be tried out.
+    reason: str
+
+
+class TrialSummary(_TrialExtras):
+    """What became of the corrected scripts that were run beside their original."""
+
+    sandbox: Literal["bubblewrap", "unshare", "command"]
+    passed: int
+    #: They failed, or printed no score, where the original does.
+    refused: int
+    notPossible: int
+
+
 class _CheckExtras(_AgentResult, total=False):
     #: Code that static analysis could not follow, and therefore did not flag.
     notFollowed: list[NotFollowed]
@@ -283,6 +298,8 @@ class _CheckExtras(_AgentResult, total=False):
     checkedBy: list[Literal["agent", "analysis"]]
     #: Set if the script seems to have a score and nobody checked it: the reason.
     notAnalyzed: str
+    #: Set if the payload has ``trial``.
+    trial: TrialSummary
     contamination: ScriptContamination
 
 
