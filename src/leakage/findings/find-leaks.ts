@@ -176,7 +176,9 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
       training.rows.every((region) => hasRole(region, 'train')) &&
       !covers(training.rows, prediction.rows) &&
       covers(prediction.rows, training.rows);
-    if (!isOfAll && !(isClaimed && isSameText(training.rowsText, prediction.rowsText))) return [];
+    // The very table that it was trained on, by its name or handed to a function under another one.
+    const isSame = training.data === prediction.data || isSameText(training.rowsText, prediction.rowsText);
+    if (!isOfAll && !(isClaimed && isSame)) return [];
     const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
     return [leakAt('training-rows', training, scoring)];
   });

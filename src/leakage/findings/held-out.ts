@@ -26,6 +26,8 @@ export function insideTrainingSide(rows: readonly Region[], scored: readonly Sco
           heldOutFrom(prediction.training, prediction.rows) &&
           // Two parts of a table that no model is trained on are no training side for each other.
           prediction.training?.rows.some((row) => originOf(row) === originOf(here)) === true &&
+          // Nor is a test part, where the model was trained on others alone.
+          (here.role !== 'test' || overlapOf(prediction.training.rows, [here]) !== 'no') &&
           prediction.rows.every((row) => isAcross(here, row, true)),
       );
       if (others) return true;

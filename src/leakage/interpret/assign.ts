@@ -274,6 +274,8 @@ function fill(interp: Interpreter, table: Table, facts: Facts, isFrame: boolean)
   const { blank: _blank, ...filled } = state;
   interp.store.write(table.cell, {
     ...filled,
+    // Which columns these are is not known.
+    ...(isFrame && state.closed ? { closed: false, partial: true } : {}),
     rows,
     certain: state.certain && facts.certain,
     fits: union(added.fits, interp.context.choices),

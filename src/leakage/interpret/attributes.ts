@@ -64,6 +64,10 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
       if (name === 'shape') return list([lengthOf(interp, object), UNKNOWN], true);
       if (name === 'height') return lengthOf(interp, object);
       if (name === 'index') return { type: 'positions', steps: [], of: state.rows };
+      if (name === 'columns' && state.closed && state.shape === 'frame') {
+        countWork(state.columns.size);
+        return { ...opaque({ ...NO_FACTS, fits: state.fits }), names: [...state.columns.keys()] };
+      }
       if (name === 'columns' || name === 'dtypes' || name === 'dtype' || name === 'size' || name === 'ndim') {
         return opaque({ ...NO_FACTS, fits: state.fits });
       }

@@ -51,6 +51,8 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
         if (chosen !== undefined && name === 'sorted') return chosen;
       }
       if (first.type === 'positions') return first;
+      const names = first.type === 'opaque' && first.facts.fits.length === 0 ? first.names : undefined;
+      if (names !== undefined) return list(names.map(constant), name === 'tuple');
       const elements = elementsOf(interp, first, call);
       if (elements.known !== undefined) return list(elements.known, name === 'tuple');
       return newSequence({ items: [], rest: elements.common ?? UNKNOWN, tuple: name === 'tuple' });

@@ -209,6 +209,7 @@ export function trainingOf(
     rows: joined,
     certain: facts.certain && (before?.certain ?? true),
     rowsText: before !== undefined && sameRows(before.rows, joined) ? before.rowsText : rowsText,
+    data: facts,
     fits: union(union(before?.fits ?? [], facts.fits), extra),
     supervised: true,
     labels: union(before?.labels ?? [], labels),
@@ -237,6 +238,7 @@ export function predictionOf(
     rows: facts.rows,
     certain: facts.certain,
     rowsText,
+    data: facts,
     fits: facts.fits,
     inputs: facts.predictions,
     node,
@@ -309,6 +311,8 @@ function labelCopy(
   const [label] = y.from;
   if (label === undefined || y.from.length !== 1 || x.shape !== 'frame' || !sameRows(x.rows, y.rows))
     return undefined;
+  // The label is what the column will be some rows later, not what it is.
+  if (y.fits.some(({ kind }) => kind === 'future-values')) return undefined;
   if (x.partial && !x.closed) return undefined;
   countWork(x.columns.size);
   for (const [column, { from, madeBy }] of x.columns) {

@@ -283,7 +283,10 @@ export function unaryValue(interp: Interpreter, operator: string, value: Value, 
     return value.type === 'constant' ? constant(!value.value) : opaque(factsOf(value));
   }
   const state = stateOf(value);
-  if (value.type === 'constant') return typeof value.value === 'number' && operator === '+' ? value : UNKNOWN;
+  if (value.type === 'constant') {
+    if (typeof value.value !== 'number') return UNKNOWN;
+    return operator === '+' ? value : operator === '-' ? constant(-value.value) : UNKNOWN;
+  }
   if (state === undefined) {
     const isNumber = value.type === 'opaque' && (value.countOf !== undefined || value.cut !== undefined);
     return isNumber && operator === '-' ? opaque(value.facts) : value;

@@ -12,6 +12,7 @@ import {
   newTable,
 } from '../values/join.js';
 import {
+  constant,
   factsOf,
   type Mapping,
   type MappingState,
@@ -277,6 +278,8 @@ export function opaqueMethod(
   }
   if (receiver.source !== undefined && name === 'pop') return receiver;
   if (REPORTING.has(name)) report(interp, args.all, call);
+  if (/^to_?list$/.test(name) && receiver.names !== undefined && receiver.facts.fits.length === 0)
+    return list(receiver.names.map(constant));
   const [population] = args.positional;
   if (name === 'choice' && population !== undefined && isRange(population)) {
     const partition = interp.partition(`drawn:${interp.siteKey(call)}`, 'selection', call);

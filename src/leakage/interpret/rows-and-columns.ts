@@ -49,6 +49,7 @@ export function columnNames(interp: Interpreter, index: Expr | undefined): reado
 
 export function namesOf(value: Value | undefined): readonly string[] | undefined {
   if (value?.type === 'constant') return typeof value.value === 'string' ? [value.value] : undefined;
+  if (value?.type === 'opaque' && value.names !== undefined && value.names.length > 0) return value.names;
   if (value?.type !== 'sequence') return undefined;
   const { items, rest } = value.cell.value;
   if (rest !== undefined || items.length === 0) return undefined;

@@ -207,8 +207,12 @@ function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableSta
     case 'positions':
       return pickPositions(interp, state, value, index);
     case 'table': {
-      const { mask } = value.cell.value;
-      return pickRows(interp, state, mask ?? [textStep(interp, index)]);
+      const { mask, fits } = value.cell.value;
+      if (mask !== undefined) return pickRows(interp, state, mask);
+      // Rows that are looked up, as those of neighbors: what found them goes with them.
+      const found = fits.filter(({ kind }) => kind === 'group-statistics');
+      if (found.length > 0) return { ...state, fits: union(state.fits, found) };
+      return pickRows(interp, state, [textStep(interp, index)]);
     }
     case 'constant':
       if (typeof value.value === 'string' && state.shape === 'frame') {

@@ -308,8 +308,12 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
     }
   }
   // A frame without rows, which is filled column by column or row by row.
-  if (shape === 'frame' && first === undefined && !args.keywords.has('data'))
-    return newTable({ ...emptyTable(NO_FACTS, 'frame'), partial: true });
+  if (shape === 'frame' && first === undefined && !args.keywords.has('data')) {
+    const index = args.keywords.get('index');
+    const rows = index?.type === 'positions' && index.steps.length === 0 ? (index.of ?? []) : [];
+    const isEmpty = [...args.keywords.keys()].every((name) => name === 'index');
+    return newTable({ ...emptyTable({ ...NO_FACTS, rows }, 'frame'), closed: isEmpty, partial: true });
+  }
   let facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));
   if (path.endsWith('DataLoader') && facts.rows.length > 0) interp.recordLoader(facts.rows, call);

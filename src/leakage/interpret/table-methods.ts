@@ -295,7 +295,14 @@ function statistic({ interp, table, state, name, args, call }: TableCall): Value
   if (facts.predictions.length > 0) return opaque(facts);
   if (state.shape === 'row') return newTable(emptyTable(facts, 'row'));
   if (isRowWise(args, /^(quantile|agg|aggregate)$/.test(name) ? 1 : 0))
-    return newTable({ ...state, shape: 'column', columns: new Map(), fits: facts.fits });
+    return newTable({
+      ...state,
+      shape: 'column',
+      columns: new Map(),
+      fits: facts.fits,
+      // One column has values along another axis only where those of other rows were looked up.
+      from: state.shape === 'column' ? [] : state.from,
+    });
   if (state.mask !== undefined && !['mean', 'value_counts'].includes(name))
     return opaque({ ...facts, rows: [] });
   // Fractions of missing values say nothing about the values.

@@ -169,6 +169,12 @@ const families: readonly EstimatorFamily[] = [
   },
   {
     role: 'transformer',
+    kind: 'group-statistics',
+    names: ['NearestNeighbors', 'KNeighborsTransformer', 'RadiusNeighborsTransformer'],
+    source: 'scikit-learn user guide 1.6.1 (unsupervised nearest neighbors)',
+  },
+  {
+    role: 'transformer',
     kind: 'statistics',
     names: ['Winsorizer', 'IsolationForest', 'LocalOutlierFactor', 'EllipticEnvelope', 'OneClassSVM'],
     source: 'scikit-learn user guide 2.7 (outlier detection); feature_engine.outliers',

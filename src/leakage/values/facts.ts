@@ -29,6 +29,8 @@ export interface Training {
   readonly rows: readonly Region[];
   readonly certain: boolean;
   readonly rowsText: string;
+  /** What the rows carried when it was trained on them: the same object for the same table. */
+  readonly data?: object;
   /** Everything computed over many rows that the training rows were made with. */
   readonly fits: readonly FitEvent[];
   /** Whether its labels are predictions of another model. */
@@ -52,6 +54,8 @@ export interface Prediction {
   readonly rows: readonly Region[];
   readonly certain: boolean;
   readonly rowsText: string;
+  /** What the rows carried: the same object for the same table. */
+  readonly data?: object;
   /** What went into the features of these rows, and into the predictions afterwards. */
   readonly fits: readonly FitEvent[];
   readonly inputs: readonly Prediction[];

@@ -38,6 +38,8 @@ export interface Opaque {
   readonly named?: string;
   /** Of one result for each group: the rows that they are where they are made a table. */
   readonly aggregate?: Region;
+  /** The columns that it lists, where it is the `columns` of a frame of which all are known. */
+  readonly names?: readonly string[];
   /** The name of the file that was opened. */
   readonly file?: string;
   /** One element of a source, in a loop over all of them. */
