@@ -50,12 +50,12 @@ describe.concurrent('Redis away for ten seconds', () => {
       const api = await startMessagesApi({
         reply: ({ text }) => ({ ...leaks(), delayMs: text.includes('running') ? AWAY_MS / 2 : 0 }),
       });
-      const test = await startTestFleet({ ...redis, url: proxy.url }, 'away');
+      const test = await startTestFleet({ ...redis, url: proxy.url }, 'away', { waitForSlow: false });
       onTestFinished(() => redis.stop());
       onTestFinished(() => proxy.stop());
       onTestFinished(() => api.close());
       onTestFinished(() => test.close());
-      await test.worker(runnerFor(api), { lockMs: 5_000 });
+      await test.worker(runnerFor(api), { lockMs: 5_000, waitForSlow: false });
       const delayed = await addSolutionCheck(test.fleet, script('delayed'), { delayMs: AWAY_MS / 2 });
       const running = await addSolutionCheck(test.fleet, script('running'));
       await api.arrived(1);

@@ -60,7 +60,7 @@ export async function startTestGateway(
     settings: { ...TEST_SETTINGS, ...settings },
     logger: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     redisUrl: redis.url,
-    openFleet: (kinds) => FleetClient.open({ redisUrl: redis.url, prefix, kinds }),
+    openFleet: (kinds) => FleetClient.open({ redisUrl: redis.url, prefix, kinds, waitForSlow: true }),
     costs: costReader,
     announce: (message) => announcements.push(message),
     ...options,

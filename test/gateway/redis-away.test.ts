@@ -89,7 +89,16 @@ describe('while Redis is away', () => {
   it('on a dead link every request is answered, and nothing that was refused is done afterwards', async () => {
     redis = await startTestRedis();
     proxy = await TcpProxy.start({ path: redis.socketPath });
-    gateway = await startTestGateway({ url: proxy.url }, 'away');
+    const { url } = proxy;
+    // The time limit of commands detects the dead link.
+    gateway = await startTestGateway(
+      { url },
+      'away',
+      {},
+      {
+        openFleet: (kinds) => FleetClient.open({ redisUrl: url, prefix: 'away', kinds }),
+      },
+    );
     const server = gateway;
     proxy.mode = 'black-hole';
     const refused = await server.send('POST', SUBMIT, CHECK);

@@ -25,13 +25,16 @@ export interface TestFleet {
   close(options?: { readonly damaged?: boolean }): Promise<void>;
 }
 
-/** A producer's connection and workers on a test's Redis, under a separate prefix. */
+/**
+ * A producer's connection and workers on a test's Redis, under a separate prefix. They wait for a Redis that answers late, as
+ * it does on a busy machine; a test about the time limits passes `waitForSlow: false`.
+ */
 export async function startTestFleet(
   redis: TestRedis,
   prefix: string,
   options: Partial<FleetClientOptions> = {},
 ): Promise<TestFleet> {
-  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix, ...options });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true, ...options });
   const workers: FleetWorker[] = [];
   const logLines: Record<string, unknown>[] = [];
   const lineAdded = new EventEmitter();
@@ -50,6 +53,7 @@ export async function startTestFleet(
     worker: async (runner, workerOptions = {}) => {
       const worker = await FleetWorker.start({
         redisUrl: redis.url,
+        waitForSlow: true,
         prefix,
         runner,
         logger,
