@@ -1,11 +1,12 @@
 /**
- * Writes the tables of `docs/errors.md` and `docs/configuration.md` from the code. The tests compare them both ways, so
+ * Writes the tables of `docs/errors.md`, `docs/configuration.md` and `docs/entry-points.md` from the code. The tests compare them both ways, so
  * a change of the code that forgets the documents fails; this puts it right: `npm run docs`.
  */
 import { commandsByName, createProgram } from '../src/cli/program.js';
 import { SETTINGS } from '../src/config/settings.js';
 import { ERROR_TABLE } from '../src/errors.js';
-import { markdownRows, writeTable } from './markdown-tables.js';
+import { entryPointTable } from './entry-points.js';
+import { markdownRows, markdownTable, writeTable } from './markdown-tables.js';
 
 async function flagRows(): Promise<string[][]> {
   return [...commandsByName(await createProgram())].flatMap(([name, { options }]) =>
@@ -54,3 +55,5 @@ writeTable(
   'flags',
   ['| command | flag | default | meaning |\n|---|---|---|---|', markdownRows(await flagRows())].join('\n'),
 );
+const { head, rows } = await entryPointTable();
+writeTable('entry-points.md', 'entry-points', markdownTable(head, rows));

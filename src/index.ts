@@ -46,8 +46,9 @@ export {
   type LeakageCheckOptions,
 } from './processors/leakage-check/check-and-fix-leakage.js';
 export type { AskOptions, ChildOptions, ChildRequest, ChildWork, Work } from './processors/processor.js';
-export { type AddOptions, addJob } from './producers/add-job.js';
+export { addJob } from './producers/add-job.js';
 export { addJobs, type BatchItem, type BatchItemOutcome } from './producers/add-jobs.js';
+export type { AddOptions } from './producers/add-options.js';
 export { cancelJob } from './producers/cancel-job.js';
 export { addContamination } from './producers/contamination.js';
 export {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { jobOptions } from '../../src/producers/add-job.js';
+import { jobOptions } from '../../src/producers/job-options.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import { BareBullmq } from '../harness/bare-bullmq.js';

@@ -1,5 +1,5 @@
 import { type FleetError, UsageError } from '../errors.js';
-import type { AddOptions } from '../producers/add-job.js';
+import type { AddOptions } from '../producers/add-options.js';
 import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
 import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
 import type { RefinementStep } from '../producers/flows/refinement-step.js';
@@ -54,17 +54,12 @@ export interface Submitted {
   readonly duplicateOf?: string;
 }
 
-/** Options of a submission, as for the Redis producers. */
-export type HttpAddOptions = AddOptions;
-export interface HttpKeyOptions {
-  readonly key?: string;
-  readonly force?: boolean;
-}
+/** Options of a submission, as for the Redis producers. The token says who submits. */
+export type HttpAddOptions = Omit<AddOptions, 'submitter'>;
 
-export interface HttpBatchItem<K extends KindRef = KindRef> {
+export interface HttpBatchItem<K extends KindRef = KindRef> extends HttpAddOptions {
   readonly kind: K;
   readonly payload: PayloadInputOf<K>;
-  readonly key?: string;
 }
 
 /** The contract of a kind; undefined for the name of a kind of one's own. */
@@ -118,7 +113,7 @@ export class FleetHttpClient {
 
   addRefinementStep(
     step: RefinementStep,
-    options: HttpKeyOptions = {},
+    options: HttpAddOptions = {},
   ): Promise<{ readonly extract: Submitted; readonly summarize: Submitted }> {
     return this.#post('/v1/flows/refinement', { ...step, ...options }) as Promise<{
       extract: Submitted;
@@ -128,7 +123,7 @@ export class FleetHttpClient {
 
   addGuardedEvaluation(
     request: GuardedEvaluation,
-    options: HttpKeyOptions = {},
+    options: HttpAddOptions = {},
   ): Promise<{ readonly evaluation: Submitted; readonly check: Submitted }> {
     return this.#post('/v1/flows/guarded-evaluation', { ...request, ...options }) as Promise<{
       evaluation: Submitted;
@@ -138,7 +133,7 @@ export class FleetHttpClient {
 
   addCandidateBatch(
     batch: CandidateBatch,
-    options: HttpKeyOptions = {},
+    options: HttpAddOptions = {},
   ): Promise<{
     readonly evaluations: readonly { readonly evaluation: Submitted; readonly check: Submitted }[];
     readonly afterAll?: Submitted;

@@ -3,7 +3,6 @@ export {
   FleetHttpClient,
   type HttpAddOptions,
   type HttpBatchItem,
-  type HttpKeyOptions,
   type Submitted,
 } from './fleet-http-client.js';
 export type { ClientOptions } from './request.js';

@@ -2,10 +2,11 @@ import { JobError, messageOf } from '../errors.js';
 import { readJob } from '../queues/damaged-job.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { addChild, assertChildDepth, attemptOptions, type ChildHeritage } from './add-child.js';
-import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { allOf, type FlowNode, runFlowAgain, toFlowJob } from './flows/add-flow.js';
+import { runFlowAgain } from './flows/add-flow.js';
+import { allOf, type FlowNode, toFlowJob } from './flows/flow-jobs.js';
 import { type CheckSettings, guardedEvaluationNode } from './flows/guarded-evaluation.js';
+import type { FleetJobOptions } from './job-options.js';
 import { lineageTags } from './job-tags.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
@@ -61,7 +62,7 @@ export async function addChildEvaluation(
     runAgain: async () => {
       if ((await existing.getState()) !== 'failed') return;
       for (const { queue, id } of allOf(root)) await storeBudget(fleet, queue, id, heritage);
-      await runFlowAgain(fleet, root, existing);
+      await runFlowAgain(fleet, root, existing, {});
     },
   });
 }

@@ -1,18 +1,13 @@
 import type { JobsOptions } from 'bullmq';
 import { JobError, messageOf } from '../errors.js';
 import { readJob } from '../queues/damaged-job.js';
+import { DEFAULT_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { clearCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
-import {
-  type FleetJobOptions,
-  jobOptions,
-  prepareData,
-  retention,
-  separateBytes,
-  storedData,
-} from './add-job.js';
+import { prepareData } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { jobIdForKey } from './job-id.js';
+import { type FleetJobOptions, jobOptions, retention, separateBytes, storedData } from './job-options.js';
 import { lineageTags, withTags } from './job-tags.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 import { indexRuns } from './run-index.js';
@@ -81,7 +76,12 @@ export async function addChild(
   const stored = await storedData(fleet, child);
   const options = fleet.kinds.has(queue)
     ? jobOptions(fleet, queue, id, inherited, separateBytes(data, stored))
-    : { jobId: id, ...retention(fleet), ...(attempts === undefined ? {} : attemptOptions(attempts)) };
+    : {
+        jobId: id,
+        ...retention(fleet),
+        priority: inherited.priority ?? DEFAULT_PRIORITY,
+        ...(attempts === undefined ? {} : attemptOptions(attempts)),
+      };
   const withDepth: FleetJobOptions = {
     fleet: {
       ...(options as FleetJobOptions).fleet,

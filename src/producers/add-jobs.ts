@@ -3,10 +3,12 @@ import { type FleetError, JobError, RedisError, toFleetError } from '../errors.j
 import { mapInChunks, yieldWhenBusy } from '../event-loop.js';
 import { asRedisError } from '../queues/connection.js';
 import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
-import { type AddOptions, addJob, jobOptions, prepareData, separateBytes, storedData } from './add-job.js';
+import { addJob, prepareData } from './add-job.js';
+import type { AddOptions } from './add-options.js';
 import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
+import { jobOptions, separateBytes, storedData } from './job-options.js';
 import { withTags } from './job-tags.js';
 import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { indexRuns } from './run-index.js';

@@ -1,5 +1,6 @@
 import { type FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { UsageError } from '../errors.js';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
 import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
@@ -46,6 +47,15 @@ const CLIENT_OPTIONS: OptionNames<FleetClientOptions> = {
   waitForSlow: true,
 };
 
+/** Callers without types may forget it. */
+function assertAddress(redisUrl: unknown): void {
+  if (typeof redisUrl === 'string') return;
+  const example = 'FleetClient.open({ redisUrl: "redis://127.0.0.1:6379" })';
+  throw new UsageError('usage', `redisUrl: is missing, the address of the fleet's Redis: ${example}`, {
+    field: 'redisUrl',
+  });
+}
+
 function registryOf(kinds: FleetClientOptions['kinds'] = BUILT_IN_CONTRACTS): KindRegistry {
   return kinds instanceof KindRegistry ? kinds : new KindRegistry(Object.values(KINDS), kinds);
 }
@@ -65,7 +75,8 @@ export class FleetClient {
   readonly kinds: KindRegistry;
   readonly limits: TextLimits;
   readonly retentionSeconds: number;
-  readonly client: Redis;
+  readonly #client: Redis;
+  #isClosed = false;
   /** Store for the long texts of jobs. */
   readonly payloads: PayloadStore;
   /** Rejects submissions while there is still memory for the accepted jobs. */
@@ -86,7 +97,7 @@ export class FleetClient {
     options: FleetClientOptions,
     private readonly ownsClient = true,
   ) {
-    this.client = client;
+    this.#client = client;
     this.prefix = options.prefix ?? 'fleet';
     this.kinds = registryOf(options.kinds);
     this.limits = options.limits ?? DEFAULT_TEXT_LIMITS;
@@ -109,11 +120,12 @@ export class FleetClient {
 
   /**
    * Connects to the fleet's Redis.
-   * @throws PayloadError naming an option that does not exist; RedisError `redis-unreachable` if it cannot connect within five seconds; ConfigurationError if the address is
+   * @throws PayloadError naming an option that does not exist; UsageError without an address; RedisError `redis-unreachable` if it cannot connect within five seconds; ConfigurationError if the address is
    *   not valid, or is a cluster's and the prefix does not fit it; KindError if two kinds have the same name.
    */
   static async open(options: FleetClientOptions): Promise<FleetClient> {
     rejectUnknownOptions(options, CLIENT_OPTIONS);
+    assertAddress(options.redisUrl);
     assertPrefixFitsCluster(options.redisUrl, options.prefix ?? 'fleet');
     return new FleetClient(
       await connectProducer(options.redisUrl, { waitForSlow: options.waitForSlow }),
@@ -124,6 +136,15 @@ export class FleetClient {
   /** A client on a connection that the caller closes. */
   static on(client: Redis, options: FleetClientOptions): FleetClient {
     return new FleetClient(client, options, false);
+  }
+
+  /**
+   * The connection of this client.
+   * @throws UsageError `usage` after `close`.
+   */
+  get client(): Redis {
+    if (!this.#isClosed) return this.#client;
+    throw new UsageError('usage', 'this FleetClient is closed; open another one with FleetClient.open');
   }
 
   /** The queue of a kind, or a pipeline queue. */
@@ -177,11 +198,14 @@ export class FleetClient {
   }
 
   async close(): Promise<void> {
+    if (this.#isClosed) return;
+    // A connection that the caller closes may still be used.
+    this.#isClosed = this.ownsClient;
     await Promise.all([this.feed.close(), ...[...this.#events.values()].map((events) => events.close())]);
     await this.#flows?.close();
     const queues = [...this.#queues.values(), ...this.#pipelineQueues.values()];
     await Promise.all(queues.map((queue) => queue.close()));
-    if (this.ownsClient) endClient(this.client);
+    if (this.ownsClient) endClient(this.#client);
   }
 
   #pipelineQueue(name: string): Queue {

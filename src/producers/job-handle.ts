@@ -58,6 +58,19 @@ export class QueuedJob {
     return error === undefined ? { returned: result } : { error };
   }
 
+  /** How a child of this job ended, whether it is still stored or not; undefined if it has not ended, or is none. */
+  async endOfChild(child: QueuedJob): Promise<'completed' | 'failed' | undefined> {
+    const key = this.fleet.jobKey(this.queue, this.id);
+    const childKey = this.fleet.jobKey(child.queue, child.id);
+    const { client } = this.fleet;
+    if ((await client.hexists(`${key}:processed`, childKey)) === 1) return 'completed';
+    const [ignored, needed] = await Promise.all([
+      client.hexists(`${key}:failed`, childKey),
+      client.zscore(`${key}:unsuccessful`, childKey),
+    ]);
+    return ignored === 1 || needed !== null ? 'failed' : undefined;
+  }
+
   /** Cancels the job, and the children that it still waits for. */
   cancel(): Promise<void> {
     return cancelJob(this.fleet, this.id, this.queue);

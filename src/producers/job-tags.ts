@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import { TagsSchema } from '../queues/common.js';
-import type { FleetJobOptions } from './add-job.js';
+import type { FleetJobOptions } from './job-options.js';
 
 /** The labels in a job's data; none if the data have something else under that name. */
 export function tagsOf(data: unknown): Readonly<Record<string, string>> {

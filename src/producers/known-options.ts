@@ -1,4 +1,5 @@
 import { PayloadError } from '../errors.js';
+import { suggestionFor } from '../queues/nearest-name.js';
 
 /** The names of the options of a type, without those that are never there. If the type gets another option, so must the list. */
 export type OptionNames<T> = {
@@ -9,7 +10,6 @@ export type OptionNames<T> = {
 const BELONGS: Readonly<Record<string, string>> = {
   then: 'follow-ups belong in the payload of the job: { ...payload, then: [...] }',
   payload: 'the payload is an argument of its own',
-  timeoutMs: 'the option is "timeout", in milliseconds',
 };
 
 /**
@@ -25,6 +25,6 @@ export function rejectUnknownOptions<T extends object>(options: T, names: Option
   const field = at === undefined ? unknown : `${at}.${unknown}`;
   const hint =
     (Object.hasOwn(BELONGS, unknown) ? BELONGS[unknown] : undefined) ??
-    `there are: ${Object.keys(names).join(', ')}`;
+    suggestionFor(unknown, Object.keys(names));
   throw new PayloadError('invalid-payload', `${field}: is not an option here; ${hint}`, { field });
 }

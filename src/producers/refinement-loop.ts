@@ -1,5 +1,6 @@
 import type { RefinementLoopPayload } from '../queues/refinement-loop.js';
-import { type AddOptions, addJob } from './add-job.js';
+import { addJob } from './add-job.js';
+import type { AddOptions } from './add-options.js';
 import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 

@@ -5,8 +5,8 @@ import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
 import { forgetChildren } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { waitAgain } from '../queues/wait-again.js';
-import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
+import type { FleetJobOptions } from './job-options.js';
 import { waitForRetriedChildren } from './retry-flow.js';
 import { schedule } from './schedule-submitted.js';
 

@@ -1,4 +1,5 @@
 import { type SchedulingRequest, scheduleJobs } from '../queues/fairness/schedule-jobs.js';
+import { DEFAULT_PRIORITY } from '../queues/fairness/schedule-script.js';
 import type { FleetClient } from './fleet-client.js';
 import { runOfData } from './run-index.js';
 
@@ -11,7 +12,7 @@ export interface SubmittedJob {
   readonly tenant?: string | undefined;
   /** Who names the tenant. */
   readonly submitter?: string | undefined;
-  /** Order within the tenant; default: before all jobs that have one. */
+  /** Order within the tenant; default: `DEFAULT_PRIORITY`. */
   readonly priority?: number | undefined;
   readonly delayMs?: number | undefined;
 }
@@ -31,7 +32,7 @@ export async function schedule(fleet: FleetClient, jobs: readonly SubmittedJob[]
       id,
       tenant: tenant ?? runOfData(data) ?? '',
       submitter: submitter ?? '',
-      priority: priority ?? 0,
+      priority: priority ?? DEFAULT_PRIORITY,
     });
   }
   const scheduled = [...requests].map(([queue, ofQueue]) =>

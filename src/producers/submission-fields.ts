@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PayloadError } from '../errors.js';
-import { MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
+import { DEFAULT_PRIORITY, MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { nameField } from '../queues/names.js';
-import type { AddOptions, KeyOptions } from './add-job.js';
+import type { AddOptions } from './add-options.js';
 import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 
 /** Maximum delay, in milliseconds: a year, which the score of a delayed job can represent. */
@@ -18,22 +18,37 @@ export const SUBMISSION_FIELDS = {
   key: keyField.optional(),
   force: z.boolean().describe('Runs the job of the key again even if it has ended.').optional(),
   tenant: nameField(200).optional().describe('For whom the job is done; default: its run.'),
-  priority: z.int().min(1).max(MAX_PRIORITY).optional().describe('1 is the most urgent.'),
-  delayMs: z.int().nonnegative().max(MAX_DELAY_MS).optional(),
-  budgetUsd: z.number().nonnegative().max(1e9).optional(),
+  priority: z
+    .int()
+    .min(1)
+    .max(MAX_PRIORITY)
+    .optional()
+    .describe(`1 is the most urgent; default: ${DEFAULT_PRIORITY}. It orders the jobs of one tenant.`),
+  delayMs: z
+    .int()
+    .nonnegative()
+    .max(MAX_DELAY_MS)
+    .optional()
+    .describe('Wait before the first job may start, in milliseconds.'),
+  budgetUsd: z
+    .number()
+    .nonnegative()
+    .max(1e9)
+    .optional()
+    .describe(
+      'What the agent calls of the run may cost, in US dollars; without a run, those of this submission.',
+    ),
 };
 
 const SubmissionSchema = z.object(SUBMISSION_FIELDS);
+export type SubmissionFields = z.infer<typeof SubmissionSchema>;
 
-/** The options that name a submission, for flows. */
-export const KEY_OPTIONS: OptionNames<KeyOptions> = {
+/** The options of every submission, of single jobs, batches and flows alike. */
+export const ADD_OPTIONS: OptionNames<AddOptions> = {
   key: true,
   force: true,
   tenant: true,
   submitter: true,
-};
-const ADD_OPTIONS: OptionNames<AddOptions> = {
-  ...KEY_OPTIONS,
   priority: true,
   delayMs: true,
   budgetUsd: true,
@@ -41,13 +56,12 @@ const ADD_OPTIONS: OptionNames<AddOptions> = {
 
 /**
  * Validates the options of a submission; a caller without types may pass anything.
- * @param names The options that there are; default: those of a job.
  * @throws PayloadError with the invalid field, or the option that does not exist: otherwise a budget that is not a number, or
  *   a misspelled one, would be ignored.
  */
-export function checkSubmission(options: AddOptions, names: OptionNames<KeyOptions> = ADD_OPTIONS): void {
+export function checkSubmission(options: AddOptions): void {
   if (Object.keys(options).length === 0) return;
-  rejectUnknownOptions<KeyOptions>(options, names);
+  rejectUnknownOptions(options, ADD_OPTIONS);
   const issue = SubmissionSchema.safeParse(options).error?.issues[0];
   if (issue === undefined) return;
   const field = issue.path.join('.');

@@ -5,6 +5,7 @@ import { comparable } from '../payloads/text-reference.js';
 import { readJob } from '../queues/damaged-job.js';
 import { CHILDREN_FIELD, clearCancelled, readJobFlags } from '../queues/job-flags.js';
 import type { FleetClient } from './fleet-client.js';
+import type { FleetJobOptions } from './job-options.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 
 /**
@@ -18,36 +19,42 @@ export interface Submission {
   readonly queue: string;
   readonly id: string;
   readonly data: Record<string, unknown>;
+  /** Digest of the content of its flow or batch, if it has a key (`contentOf`). */
+  readonly content?: string;
 }
 
-function payloadOf(isOfKind: boolean, { v: _version, ...payload }: Record<string, unknown>): unknown {
+/** Data of a job in a form that can be compared, whatever version of a contract they name and wherever their texts are stored. */
+export function comparableData(
+  fleet: FleetClient,
+  queue: string,
+  { v: _version, ...payload }: Record<string, unknown>,
+): unknown {
   // Stored data went through JSON, which drops fields that are undefined.
   const stored: unknown = JSON.parse(JSON.stringify(payload));
   // Only payloads of the fleet's kinds have references to long texts.
-  return isOfKind ? comparable(stored) : stored;
+  return fleet.kinds.has(queue) ? comparable(stored) : stored;
 }
 
 /**
  * Finds the job that a key already names.
- * @throws JobError `key-conflict` if it has another payload.
+ * @throws JobError `key-conflict` if it has another payload, or belongs to a flow or batch with other content.
  */
-export async function existingJob(
-  fleet: FleetClient,
-  { queue, id, data }: Submission,
-): Promise<Job | undefined> {
+export async function existingJob(fleet: FleetClient, submission: Submission): Promise<Job | undefined> {
+  const { queue, id } = submission;
   const job = await readJob(fleet.queue(queue), id);
-  const isOfKind = fleet.kinds.has(queue);
-  if (job !== undefined && !isDeepStrictEqual(payloadOf(isOfKind, job.data), payloadOf(isOfKind, data))) {
-    throw new JobError(
-      'key-conflict',
-      `the key of this submission already names job ${id}, which has another payload`,
-      {
-        jobId: id,
-        field: 'key',
-      },
-    );
-  }
-  return job;
+  if (job === undefined || isSameContent(fleet, job, submission)) return job;
+  const message = `the key of this submission already names job ${id}, which has another payload`;
+  throw new JobError('key-conflict', message, { jobId: id, field: 'key' });
+}
+
+function isSameContent(
+  fleet: FleetClient,
+  { data, opts }: Job,
+  { queue, content, data: submitted }: Submission,
+): boolean {
+  const stored = (opts as FleetJobOptions).fleet?.content;
+  if (stored !== undefined && content !== undefined) return stored === content;
+  return isDeepStrictEqual(comparableData(fleet, queue, data), comparableData(fleet, queue, submitted));
 }
 
 /** How long a submission waits until the lock of a cancelled job is released, in milliseconds. */

@@ -1,5 +1,6 @@
+import { deprecate } from 'node:util';
 import type { Redis } from 'ioredis';
-import { JobError, RedisError } from '../errors.js';
+import { JobError, PayloadError, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
@@ -13,13 +14,30 @@ import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 
 export interface WaitOptions {
   /** Maximum wait in milliseconds; default: no limit. The job goes on afterward. */
+  readonly timeoutMs?: number;
+  /** @deprecated The name of `timeoutMs` in version 0.1. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
   /** false: returns when the job has its result, and does not wait for its follow-ups. Default: true. */
   readonly follow?: boolean;
 }
 
-const WAIT_OPTIONS: OptionNames<WaitOptions> = { timeout: true, signal: true, follow: true };
+const WAIT_OPTIONS: OptionNames<WaitOptions> = { timeoutMs: true, timeout: true, signal: true, follow: true };
+
+const noteOldName = deprecate(
+  () => undefined,
+  'the option "timeout" of waits is now "timeoutMs"; the old name will be refused in the next version',
+  'FLEET0001',
+);
+
+/** @throws PayloadError for an option that does not exist, or for the same one under both names. */
+function checkWaitOptions(options: WaitOptions): void {
+  rejectUnknownOptions(options, WAIT_OPTIONS);
+  if (options.timeout === undefined) return;
+  if (options.timeoutMs === undefined) return void noteOldName();
+  const message = 'timeout: is the old name of "timeoutMs"; pass one of them';
+  throw new PayloadError('invalid-payload', message, { field: 'timeout' });
+}
 
 /**
  * Whether a job may have ended: one short read, because most jobs have not when a wait begins.
@@ -101,7 +119,7 @@ async function waitForView<T extends Pick<JobSummary, 'state' | 'followUps'>>(
   queueName: string | undefined,
   read: (location: JobLocation) => Promise<T>,
 ): Promise<T> {
-  rejectUnknownOptions(options, WAIT_OPTIONS);
+  checkWaitOptions(options);
   const kind = queueName ?? fleet.kinds.ofJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   const look = async () => {
@@ -124,7 +142,7 @@ export async function waitForReturn(
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobReturn> {
-  rejectUnknownOptions(options, WAIT_OPTIONS);
+  checkWaitOptions(options);
   const location = locationOf(fleet, id, queueName);
   return waitForEnd<JobReturn>(fleet, location, options, async (completed) => {
     if (completed !== undefined) {
@@ -145,7 +163,7 @@ async function waitForEnd<T>(
   options: WaitOptions,
   read: (completed?: CompletedEvent) => Promise<T | undefined>,
 ): Promise<T> {
-  const { timeout, signal } = options;
+  const { timeoutMs = options.timeout, signal } = options;
   signal?.throwIfAborted();
   return new Promise<T>((resolve, reject) => {
     let stopListening: (() => void) | undefined;
@@ -171,11 +189,13 @@ async function waitForEnd<T>(
     const onAbort = () => fail(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     const timer =
-      timeout === undefined
+      timeoutMs === undefined
         ? undefined
         : setTimeout(() => {
-            fail(new JobError('wait-timeout', `job ${id} has not ended within ${timeout} ms`, { jobId: id }));
-          }, timeout);
+            fail(
+              new JobError('wait-timeout', `job ${id} has not ended within ${timeoutMs} ms`, { jobId: id }),
+            );
+          }, timeoutMs);
     fleet
       .events(queue.name)
       .listen(id, look)

@@ -83,6 +83,11 @@ export function payloadJobsKey(prefix: string, digest: string): string {
   return `${payloadKey(prefix, digest)}:jobs`;
 }
 
+/** Content for which a batch's key is reserved while it is submitted. */
+export function submissionKey(prefix: string, id: string): string {
+  return `${prefix}::submission:${id}`;
+}
+
 /** What is written to find out whether a full Redis accepts writes again. */
 export function writeProbeKey(prefix: string): string {
   return `${prefix}::write-probe`;

@@ -51,7 +51,27 @@ export function firstIssue(error: z.ZodError): { field: string; message: string 
     const path = issue.path.concat(issue.keys[0] ?? '');
     return { field: fieldPath(path), message: 'unknown field' };
   }
-  return { field: fieldPath(issue.path), message: issue.message };
+  const others = unknownBeside(error, issue);
+  const hint = isMissing(issue) && others[0] !== undefined ? `; "${others[0]}" is not a field here` : '';
+  return { field: fieldPath(issue.path), message: `${issueMessage(issue)}${hint}` };
+}
+
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+}
+
+/** What is wrong with a field: one that is missing has the wrong type for zod. */
+export function issueMessage(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_type' || !isMissing(issue)) return issue.message;
+  return `is missing (expected ${issue.expected})`;
+}
+
+/** The unknown fields of the object that has an invalid field. */
+function unknownBeside(error: z.ZodError, { path }: z.core.$ZodIssue): string[] {
+  const parent = fieldPath(path.slice(0, -1));
+  return error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' && fieldPath(issue.path) === parent ? issue.keys : [],
+  );
 }
 
 /** The unknown field beside a missing one whose name it resembles: it says more than that the other one is missing. */
@@ -62,13 +82,9 @@ function misspelledField(
   const parent = missing.path.slice(0, -1);
   const name = missing.path.at(-1);
   if (missing.code !== 'invalid_type' || typeof name !== 'string') return undefined;
-  for (const issue of error.issues) {
-    if (issue.code !== 'unrecognized_keys' || fieldPath(issue.path) !== fieldPath(parent)) continue;
-    const unknown = issue.keys.find((key) => nearestName(key, [name]) !== undefined);
-    if (unknown === undefined) continue;
-    return { field: fieldPath([...parent, unknown]), message: `unknown field; did you mean "${name}"?` };
-  }
-  return undefined;
+  const unknown = unknownBeside(error, missing).find((key) => nearestName(key, [name]) !== undefined);
+  if (unknown === undefined) return undefined;
+  return { field: fieldPath([...parent, unknown]), message: `unknown field; did you mean "${name}"?` };
 }
 
 /** A contract: a built-in kind may be named. */

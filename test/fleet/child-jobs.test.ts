@@ -203,7 +203,7 @@ describe('a corrected script that is to be verified', () => {
     await expect.poll(async () => (await check.view()).state).toBe('completed');
     await expect
       .poll(async () => (await findJob(fleet, evaluation.id, 'evaluate')).job.getState())
-      .toBe('waiting');
+      .toBe('prioritized');
     expect(api.requests).toHaveLength(4);
   });
 

@@ -56,15 +56,16 @@ describe('fairness between tenants', () => {
   it('priorities apply within a tenant, to single and batch submissions', async () => {
     const { fleet, worker } = await startFleet();
     await addJobs(fleet, [
-      { kind: 'solution-check', payload: check('low', 'r'), options: { priority: 100 } },
+      { kind: 'solution-check', payload: check('low', 'r'), options: { priority: 2_000 } },
+      { kind: 'solution-check', payload: check('plain', 'r') },
       { kind: 'solution-check', payload: check('high', 'r'), options: { priority: 1 } },
     ]);
-    await addSolutionCheck(fleet, check('first', 'r'));
+    await addSolutionCheck(fleet, check('first', 'r'), { priority: 1 });
     await addSolutionCheck(fleet, check('other', 's'), { priority: 2_000_000 });
     await worker(runnerFor(api), { concurrency: 1 });
-    await api.arrived(4);
+    await api.arrived(5);
     const order = checkedScripts();
-    expect(order.filter((name) => name !== 'other')).toEqual(['first', 'high', 'low']);
+    expect(order.filter((name) => name !== 'other')).toEqual(['high', 'first', 'plain', 'low']);
     expect(order.indexOf('other')).toBeLessThanOrEqual(1);
   });
 

@@ -172,15 +172,14 @@ describe('an option that does not exist is refused, and named', () => {
   // Callers without types pass anything.
   const then = { then: [{ kind: 'solution-check', from: { solution: 'result.solution' } }] } as object;
   const budget = { budget: 1 } as object;
-  const priority = { priority: 1 } as object;
 
   it.each<[string, string, (fleet: FleetClient) => Promise<unknown>]>([
     ['of a job', 'then: .*belong in the payload', (fleet) => addJob(fleet, 'solution-check', check, then)],
     ['of a job', 'budget: .*budgetUsd', (fleet) => addJob(fleet, 'solution-check', check, budget)],
     [
       'of an evaluation',
-      'priority',
-      (fleet) => addGuardedEvaluation(fleet, { ...check, evaluation }, priority),
+      'budget: .*budgetUsd',
+      (fleet) => addGuardedEvaluation(fleet, { ...check, evaluation }, budget),
     ],
     ['in an evaluation', 'then', (fleet) => addGuardedEvaluation(fleet, { ...check, evaluation, ...then })],
     ['of a batch', 'then', (fleet) => addCandidateBatch(fleet, { candidates: [check], evaluation }, then)],
@@ -194,7 +193,7 @@ describe('an option that does not exist is refused, and named', () => {
       'candidates\\[0\\].then',
       (fleet) => addCandidateBatch(fleet, { candidates: [{ ...check, ...then }], evaluation }),
     ],
-    ['of a step', 'priority', (fleet) => addRefinementStep(fleet, step, priority)],
+    ['of a step', 'budget: .*budgetUsd', (fleet) => addRefinementStep(fleet, step, budget)],
     ['in a step', 'then', (fleet) => addRefinementStep(fleet, { ...step, ...then })],
     ['of a wait', 'timeoutMs: .*"timeout"', (fleet) => waitForJob(fleet, id, { timeoutMs: 1 } as object)],
     ['of a list', 'tenant', (fleet) => listJobs(fleet, { tenant: 'a' } as object)],

@@ -28,6 +28,8 @@ export interface CheckFileOptions {
   /** Runs each corrected script beside the original, in a sandbox. */
   readonly trial: boolean;
   readonly workspace?: string;
+  /** What the calls of a run may cost, which all files share. */
+  readonly budget?: { readonly budgetUsd: number; readonly run: string };
   /** Gives what was thrown in the session its type. */
   readonly failureOf: (thrown: unknown) => Promise<unknown>;
 }
@@ -37,7 +39,7 @@ export async function checkFile(
   fleet: FleetClient,
   submissions: Submissions,
   file: string,
-  { config, write, trial, workspace, failureOf }: CheckFileOptions,
+  { config, write, trial, workspace, budget, failureOf }: CheckFileOptions,
 ): Promise<CheckOutcome> {
   try {
     const isNotebook = file.endsWith('.ipynb');
@@ -55,9 +57,11 @@ export async function checkFile(
       solution: { content: script },
       ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
       ...(trial ? { trial } : {}),
+      ...(budget === undefined ? {} : { tags: { run: budget.run } }),
     };
+    const options = budget === undefined ? {} : { budgetUsd: budget.budgetUsd };
     const handle = await submissions.add(
-      () => addSolutionCheck(fleet, payload),
+      () => addSolutionCheck(fleet, payload, options),
       (job) => job,
     );
     const result = withLeftOut(await handle.result(), notebook);

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
 import { namedDescriptor } from '../../open-descriptor.js';
 import { SEVERITIES, type Severity } from '../../queues/solution-check.js';
-import { checkFile } from '../check/check-file.js';
+import { type BudgetOption, withBudget } from '../budget-option.js';
+import { type CheckFileOptions, checkFile } from '../check/check-file.js';
 import { type CheckOutcome, leaksOf, problemOf } from '../check/checked-file.js';
 import { FORMATS, type Format, printOutcomes } from '../check/print-outcomes.js';
 import { Interrupted } from '../interruption.js';
@@ -14,7 +16,7 @@ import { withSession } from '../session.js';
 import { ProgressLine } from '../terminal/progress-line.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
-interface CheckOptions {
+interface CheckOptions extends BudgetOption {
   readonly json?: true;
   readonly format: Format;
   readonly explain?: true;
@@ -26,8 +28,7 @@ interface CheckOptions {
 }
 
 export function addCheckCommand(program: Command): void {
-  program
-    .command('check')
+  withBudget(program.command('check'), 'all files together')
     .description('Check Python scripts and notebooks for data leakage and show how they are corrected.')
     .argument('<file...>', 'scripts or .ipynb notebooks to check; - reads a script from standard input')
     .option('--json', 'print one JSON array, an entry per file')
@@ -92,10 +93,12 @@ async function checkAll(
       async (fleet, submissions, failureOf) => {
         await warnWithoutWorker(fleet, config, 'solution-check');
         progress.show(`checked 0 of ${files.length}`);
+        const budget = sharedBudget(options);
         return Promise.all(
           files.map(async (file) => {
             const outcome = await checkFile(fleet, submissions, file, {
               ...options,
+              ...budget,
               config,
               failureOf,
               write: options.write === true,
@@ -111,6 +114,11 @@ async function checkAll(
   } finally {
     progress.clear();
   }
+}
+
+/** The files share a budget as the jobs of one run do. */
+function sharedBudget({ budgetUsd }: BudgetOption): Pick<CheckFileOptions, 'budget'> {
+  return budgetUsd === undefined ? {} : { budget: { budgetUsd, run: `check ${randomUUID()}` } };
 }
 
 function exitCode(outcomes: readonly CheckOutcome[], failOn: Severity, failOnPartial: boolean): number {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
+import { type BudgetOption, withBudget } from '../budget-option.js';
 import { rejectDuplicateStdin } from '../named-files.js';
 import { outputLimit, readOutput, readScript, readText, textLimit } from '../read-input.js';
 import { withSession } from '../session.js';
@@ -10,7 +11,7 @@ import { renderRefinement } from '../terminal/render-refinement.js';
 import { widthOf } from '../terminal/wrapped.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
-interface RefineOptions {
+interface RefineOptions extends BudgetOption {
   readonly solution: string;
   readonly ablation: string;
   readonly output: string;
@@ -19,8 +20,7 @@ interface RefineOptions {
 }
 
 export function addRefineCommand(program: Command): void {
-  program
-    .command('refine')
+  withBudget(program.command('refine'), 'both jobs together')
     .description('From an ablation study to the block to refine next, and a plan for it.')
     .requiredOption('--solution <file>', 'the present solution')
     .requiredOption('--ablation <file>', 'the ablation script that was run')
@@ -45,13 +45,14 @@ async function refine(options: RefineOptions): Promise<number> {
       (options.previous ?? []).map((file) => readText(file, textLimit(config))),
     ),
   };
+  const budget = options.budgetUsd === undefined ? {} : { budgetUsd: options.budgetUsd };
   const { summary, extracted } = await withSession(
     config,
     { work: true, isolated: true },
     async (fleet, submissions) => {
       await warnWithoutWorker(fleet, config, 'extract');
       const handles = await submissions.add(
-        () => addRefinementStep(fleet, step),
+        () => addRefinementStep(fleet, step, budget),
         ({ extract }) => extract,
       );
       const result = await handles.extract.result();

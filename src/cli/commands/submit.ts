@@ -1,10 +1,12 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
-import { type AddOptions, addJob } from '../../producers/add-job.js';
+import { addJob } from '../../producers/add-job.js';
+import type { AddOptions } from '../../producers/add-options.js';
 import { hasFailure } from '../../producers/follow-up-views.js';
 import type { SubmitOutcome } from '../../producers/submit-once.js';
 import { KIND_NAMES } from '../../queues/registry.js';
+import { decimal, withBudget } from '../budget-option.js';
 import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { printJob } from '../print-job.js';
 import { formatLimit, nameOf, readJson } from '../read-input.js';
@@ -33,16 +35,15 @@ function foundBy(outcome: keyof typeof FOUND, force = false): string {
 }
 
 export function addSubmitCommand(program: Command): void {
-  withKindsFrom(program.command('submit'))
+  withBudget(withKindsFrom(program.command('submit')), 'its run, or of the job without a run,')
     .description('Submit one job.')
     .argument('<kind>', `${KIND_NAMES.join(', ')}, or a kind of your own`)
     .requiredOption('--data <file>', 'payload as JSON; - reads standard input')
     .option('--key <key>', 'idempotency key: submitted again, it is the same job')
     .option('--force', 'run the job again even if the job with this key has ended')
     .option('--tenant <name>', 'tenant of the job; jobs of several tenants are scheduled fairly')
-    .option('--priority <n>', '1 is the most urgent; orders the jobs of one tenant', decimal)
+    .option('--priority <n>', '1 is the most urgent; default: 1000; orders the jobs of one tenant', decimal)
     .option('--delay-ms <n>', 'wait before the job may start, in milliseconds', decimal)
-    .option('--budget-usd <n>', 'what the agent calls of its run may cost, in US dollars', decimal)
     .option('--then <file>', 'follow-ups as a JSON list: jobs that start with the result of this one')
     .option('--wait', 'wait for the end and print it; Ctrl-C cancels the job')
     .option('--no-follow', 'with --wait: do not wait for the follow-ups')
@@ -54,11 +55,6 @@ export function addSubmitCommand(program: Command): void {
     .action(async (kind: string, options: SubmitOptions) => {
       process.exitCode = await submit(kind, options);
     });
-}
-
-function decimal(text: string): number {
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('expected a number in decimal digits');
-  return Number(text);
 }
 
 /** @throws UsageError `usage` if the payload has follow-ups too. */

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { z } from 'zod';
 import { JobError, PayloadError, RequestError } from '../../errors.js';
-import type { KeyOptions } from '../../producers/add-job.js';
+import type { AddOptions } from '../../producers/add-options.js';
 import { readRecord } from '../../queues/read-record.js';
 import { submitterOfTenant } from '../../queues/submitter.js';
 import type { Gateway } from '../gateway.js';
@@ -35,7 +35,7 @@ export function submitterOfResponse(response: Response): string {
  * name only that tenant's jobs.
  * @throws PayloadError `tenant-not-allowed`.
  */
-export function ownSubmission<T extends KeyOptions>(response: Response, options: T): T & KeyOptions {
+export function ownSubmission<T extends AddOptions>(response: Response, options: T): T & AddOptions {
   const caller = response.locals.caller as Caller;
   const { tenant } = caller;
   const submitter = submitterOf(caller);

@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { PayloadError, RequestError } from '../../errors.js';
-import { fieldPath } from '../../queues/validate.js';
+import { nearestName } from '../../queues/nearest-name.js';
+import { fieldPath, issueMessage } from '../../queues/validate.js';
 import type { Resource } from '../admission/resource-limits.js';
 import type { Role } from '../auth/roles.js';
 import type { Gateway } from '../gateway.js';
@@ -144,7 +145,7 @@ function parseParameters(schema: z.ZodType | undefined, value: unknown): unknown
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [first, ...others] = issuesOf(parsed.error, false);
+  const [first, ...others] = issuesOf(parsed.error, schema, false);
   const { field, message } = first;
   throw withDetails(new RequestError('malformed-request', `${field}: ${message}`, { field }), {
     issues: [first, ...others],
@@ -156,7 +157,7 @@ export function parseBody(schema: z.ZodType | undefined, value: unknown): unknow
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [first, ...others] = issuesOf(parsed.error, isSubmission(value));
+  const [first, ...others] = issuesOf(parsed.error, schema, isSubmission(value));
   const { field, message } = first;
   throw withDetails(new PayloadError('invalid-payload', `${field || 'body'}: ${message}`, { field }), {
     issues: [first, ...others],
@@ -170,20 +171,33 @@ function isSubmission(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'payload');
 }
 
-/** An unknown field, with a hint if it is a field of the payload that is not in it. */
-function unknownField(path: readonly PropertyKey[], besidePayload: boolean): FieldIssue {
+/** An unknown field, with a hint if it is a field of the payload that is not in it, or a misspelled one of the body. */
+function unknownField(path: readonly PropertyKey[], schema: z.ZodType, besidePayload: boolean): FieldIssue {
   const field = shownPath(path);
-  const belongs = besidePayload && field === 'then';
-  return { field, message: belongs ? 'unknown field; follow-ups belong in "payload"' : 'unknown field' };
+  if (besidePayload && field === 'then') {
+    return { field, message: 'unknown field; follow-ups belong in "payload"' };
+  }
+  const known = path.length === 1 && schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const nearest = nearestName(field, known);
+  return {
+    field,
+    message: nearest === undefined ? 'unknown field' : `unknown field; did you mean "${nearest}"?`,
+  };
 }
 
-function issuesOf(error: z.ZodError, ofSubmission: boolean): [FieldIssue, ...FieldIssue[]] {
+function issuesOf(
+  error: z.ZodError,
+  schema: z.ZodType,
+  ofSubmission: boolean,
+): [FieldIssue, ...FieldIssue[]] {
   const issues = error.issues
     .slice(0, MAX_ISSUES)
     .flatMap((issue): FieldIssue[] =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.slice(0, MAX_ISSUES).map((key) => unknownField([...issue.path, key], ofSubmission))
-        : [{ field: shownPath(issue.path), message: issue.message }],
+        ? issue.keys
+            .slice(0, MAX_ISSUES)
+            .map((key) => unknownField([...issue.path, key], schema, ofSubmission))
+        : [{ field: shownPath(issue.path), message: issueMessage(issue) }],
     );
   const [first = { field: '', message: 'is not valid' }, ...others] = issues.slice(0, MAX_ISSUES);
   return [first, ...others];

@@ -74,7 +74,6 @@ const checkSettings = {
     'Statuses without which the evaluation is not handed out; it fails with `solution-refused`.',
   ),
 };
-const naming = { key: SUBMISSION_FIELDS.key, force: SUBMISSION_FIELDS.force };
 
 export const RefinementBody = z.strictObject({
   ablationCode: z.string().min(1),
@@ -84,14 +83,14 @@ export const RefinementBody = z.strictObject({
   workspace: workspaceField.optional(),
   model: modelField.optional(),
   tags: TagsSchema.optional(),
-  ...naming,
+  ...SUBMISSION_FIELDS,
 });
 
 export const GuardedEvaluationBody = z.strictObject({
   solution: SolutionSchema,
   evaluation: EvaluationSchema,
   ...checkSettings,
-  ...naming,
+  ...SUBMISSION_FIELDS,
 });
 
 /** Most candidates of one batch. */
@@ -111,7 +110,7 @@ export const CandidateBatchBody = z.strictObject({
   evaluation: EvaluationSchema,
   afterAll: EvaluationSchema.optional().describe('A job that starts when every candidate has ended.'),
   ...checkSettings,
-  ...naming,
+  ...SUBMISSION_FIELDS,
 });
 
 export const RefinementAnswer = z.strictObject({ extract: SubmittedSchema, summarize: SubmittedSchema });

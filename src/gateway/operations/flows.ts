@@ -1,11 +1,14 @@
+import type { Response } from 'express';
 import { z } from 'zod';
 import { mapInChunks } from '../../event-loop.js';
+import type { AddOptions } from '../../producers/add-options.js';
 import { addCandidateBatch } from '../../producers/flows/candidate-batch.js';
 import {
   addGuardedEvaluation,
   type GuardedEvaluationHandles,
 } from '../../producers/flows/guarded-evaluation.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
+import type { SubmissionFields } from '../../producers/submission-fields.js';
 import { assertAllowed } from '../admission/payload-rules.js';
 import { callerIdOf } from '../auth/caller-id.js';
 import { ownKey, ownSubmission, submitterOfResponse } from '../auth/tenant.js';
@@ -31,10 +34,27 @@ const accepted = (schema: z.ZodType): ResponseSpec => ({
   headers: { Location: 'Where the last job is found.' },
 });
 
-async function submittedEvaluation({ evaluation, check }: GuardedEvaluationHandles) {
+/** The options of a submission as the body and the header name them, within its caller's rights, and the rest of the body. */
+function splitBody<T extends SubmissionFields>(
+  body: T,
+  response: Response,
+  idempotencyKey: string | undefined,
+) {
+  const { key, force, tenant, priority, delayMs, budgetUsd, ...rest } = body;
+  const fields = submitOptions({ force, tenant, priority, delayMs, budgetUsd });
+  const options = ownSubmission(response, { ...fields, ...keyOf(key, idempotencyKey) });
+  return { options, rest };
+}
+
+/** The state of a new job that waits for no other one. */
+function firstState({ delayMs = 0 }: AddOptions): 'delayed' | 'waiting' {
+  return delayMs > 0 ? 'delayed' : 'waiting';
+}
+
+async function submittedEvaluation({ evaluation, check }: GuardedEvaluationHandles, options: AddOptions) {
   const [parent, child] = await Promise.all([
     submitted(evaluation, 'waiting-children'),
-    submitted(check, 'waiting'),
+    submitted(check, firstState(options), evaluation),
   ]);
   return { evaluation: parent, check: child };
 }
@@ -53,9 +73,8 @@ const refinement = operation({
   refusals: [409, 422, 429],
   handle: async (call) => {
     const { body, query, gateway, idempotencyKey, response } = call;
-    const { key, force, ...step } = body;
+    const { options, rest: step } = splitBody(body, response, idempotencyKey);
     await assertAllowed(step, '', gateway.settings);
-    const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
     const counts = [['summarize', 1] as const, ['extract', 1] as const];
     const { extract, summarize } = await gateway.admission.within(submitterOfResponse(response), counts, () =>
       addRefinementStep(gateway.fleet, submitOptions(step), options),
@@ -65,7 +84,7 @@ const refinement = operation({
       status: 202,
       body: {
         extract: await submitted(extract, 'waiting-children'),
-        summarize: await submitted(summarize, 'waiting'),
+        summarize: await submitted(summarize, firstState(options), extract),
       },
       headers: { location: locationOf(extract.id) },
     };
@@ -87,10 +106,10 @@ const guardedEvaluation = operation({
   refusals: [409, 422, 429],
   handle: async (call) => {
     const { body, query, gateway, idempotencyKey, response } = call;
-    const { key, force, evaluation, ...rest } = body;
-    await assertAllowed(rest, '', gateway.settings);
-    const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
-    const request = { ...submitOptions(rest), evaluation: submitOptions(evaluation) };
+    const { options, rest } = splitBody(body, response, idempotencyKey);
+    const { evaluation, ...check } = rest;
+    await assertAllowed(check, '', gateway.settings);
+    const request = { ...submitOptions(check), evaluation: submitOptions(evaluation) };
     // The options of the job have passed their schema; JSON leaves out absent ones.
     const submit = () =>
       addGuardedEvaluation(gateway.fleet, request as Parameters<typeof addGuardedEvaluation>[1], options);
@@ -103,7 +122,7 @@ const guardedEvaluation = operation({
     if (isWait(query)) return later(waitReply, waitingOf(call), handles.evaluation.id, query);
     return {
       status: 202,
-      body: await submittedEvaluation(handles),
+      body: await submittedEvaluation(handles, options),
       headers: { location: locationOf(handles.evaluation.id) },
     };
   },
@@ -131,13 +150,13 @@ const candidateBatch = operation({
   },
   refusals: [409, 422, 429],
   handle: async ({ body, gateway, idempotencyKey, response }) => {
-    const { key, force, candidates: requested, ...rest } = body;
+    const { options, rest } = splitBody(body, response, idempotencyKey);
+    const { candidates: requested, ...shared } = rest;
     const candidates = requested.map(({ key: own, ...candidate }) =>
       submitOptions({ ...candidate, key: ownKey(response, own) }),
     );
-    const batch = { ...rest, candidates };
+    const batch = { ...shared, candidates };
     await assertAllowed(batch, '', gateway.settings);
-    const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
     const counts = [['solution-check', batch.candidates.length] as const];
     const submit = () =>
       addCandidateBatch(gateway.fleet, batch as Parameters<typeof addCandidateBatch>[1], options);
@@ -153,7 +172,7 @@ const candidateBatch = operation({
     return {
       status: 202,
       body: {
-        evaluations: await mapInChunks(evaluations, submittedEvaluation),
+        evaluations: await mapInChunks(evaluations, (each) => submittedEvaluation(each, options)),
         ...(afterAll === undefined ? {} : { afterAll: await submitted(afterAll, 'waiting-children') }),
       },
       headers: afterAll === undefined ? {} : { location: locationOf(afterAll.id) },

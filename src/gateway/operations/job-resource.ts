@@ -67,11 +67,11 @@ export function waitingOf({ gateway, signal, roomForAnswer }: Waiting): Waiting 
 export async function waitReply(
   { gateway: { fleet }, signal, roomForAnswer }: Waiting,
   id: string,
-  { wait: timeout, follow = true }: Wait,
+  { wait: timeoutMs, follow = true }: Wait,
 ): Promise<Reply> {
   const queue = queueOfId(id);
   try {
-    await waitForSummary(fleet, id, { timeout, signal, follow }, queue);
+    await waitForSummary(fleet, id, { timeoutMs, signal, follow }, queue);
   } catch (thrown) {
     const isTimeUp = (thrown instanceof JobError && thrown.code === 'wait-timeout') || signal.aborted;
     if (!isTimeUp) throw thrown;
@@ -86,18 +86,33 @@ export function locationOf(id: string): string {
   return `/v1/jobs/${encodeURIComponent(id)}`;
 }
 
-/** The result of a submission. A new job is in the state that its submission set. */
-export async function submitted(job: QueuedJob, initial: Submitted['state']): Promise<Submitted> {
+/**
+ * The result of a submission. A new job is in the state that its submission set.
+ * @param parent The job that waits for it, or waited: it knows how a child ended that has been removed.
+ */
+export async function submitted(
+  job: QueuedJob,
+  initial: Submitted['state'],
+  parent?: QueuedJob,
+): Promise<Submitted> {
   const { id, queue: kind, outcome } = job;
   const isNew = outcome === 'created' || outcome === 'replaced';
   const state = isNew
     ? initial
-    : await job.state().catch((thrown: unknown) => initialIfGone(thrown, initial));
+    : await job.state().catch((thrown: unknown) => stateIfGone(thrown, job, initial, parent));
   return { id, kind, state, outcome, ...(outcome === 'existing' ? { duplicateOf: id } : {}) };
 }
 
-/** Another submission with `force` removes the job of the key for a moment, and adds it again in its initial state. */
-function initialIfGone(thrown: unknown, initial: Submitted['state']): Submitted['state'] {
-  if (thrown instanceof JobError && thrown.code === 'job-not-found') return initial;
-  throw thrown;
+/**
+ * The state of a job of a key that is not stored: a child that was removed after its end; or another submission with `force`
+ * removes the job for a moment, and adds it again in its initial state.
+ */
+async function stateIfGone(
+  thrown: unknown,
+  job: QueuedJob,
+  initial: Submitted['state'],
+  parent: QueuedJob | undefined,
+): Promise<Submitted['state']> {
+  if (!(thrown instanceof JobError && thrown.code === 'job-not-found')) throw thrown;
+  return (await parent?.endOfChild(job)) ?? initial;
 }

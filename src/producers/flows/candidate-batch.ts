@@ -4,24 +4,26 @@ import { failureOf } from '../../queues/child-failure.js';
 import { childValues } from '../../queues/child-values.js';
 import type { JobFailure } from '../../queues/failure.js';
 import { parseJobKey } from '../../queues/job-key.js';
-import { type KeyOptions, retention } from '../add-job.js';
+import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
-import { chooseJobId } from '../job-id.js';
+import { chooseJobId, jobIdForKey } from '../job-id.js';
+import { retention } from '../job-options.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
-import { checkSubmission, KEY_OPTIONS } from '../submission-fields.js';
-import type { SubmitOutcome } from '../submit-once.js';
-import type { FlowNode } from './add-flow.js';
+import { checkSubmission } from '../submission-fields.js';
+import { addFlow, addFlows } from './add-flow.js';
 import { buildNodes, type CandidateNode } from './candidate-nodes.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { checkKnownSolutions } from './check-required.js';
+import { combinedContent, contentOf } from './flow-content.js';
+import type { FlowNode } from './flow-jobs.js';
 import {
   CHECK_SETTINGS,
   type CheckSettings,
   type Evaluation,
   type GuardedEvaluationHandles,
 } from './guarded-evaluation.js';
-import { addEach, addUnderOneParent } from './submit-candidates.js';
+import { whileReserved } from './reserve-content.js';
 
 export interface Candidate {
   readonly solution: { readonly content: string };
@@ -54,38 +56,72 @@ export interface CandidateBatchHandles {
 /**
  * Guarded evaluations of many candidates. A failed one does not affect the others: the job after them reads the outcome of
  * each with `batchOutcomes`. A batch has a key if the options name one, or if all its candidates have keys. A candidate
- * whose key names a completed evaluation has that evaluation's result.
+ * without a key then has one from the key of the batch and its place. A candidate whose key names a completed evaluation has
+ * that evaluation's result.
  *
- * @throws PayloadError with the invalid field; JobError `key-conflict` if a key names another payload, or an evaluation
- *   that another batch waits for.
+ * @throws PayloadError with the invalid field; JobError `key-conflict` if a key names another payload or batch, or an
+ *   evaluation that another batch waits for.
  */
 export async function addCandidateBatch(
   fleet: FleetClient,
   batch: CandidateBatch,
-  options: KeyOptions = {},
+  options: AddOptions = {},
 ): Promise<CandidateBatchHandles> {
   const { candidates, afterAll } = batch;
   if (candidates.length === 0) {
     throw new PayloadError('invalid-payload', 'candidates: is empty', { field: 'candidates' });
   }
-  checkSubmission(options, KEY_OPTIONS);
+  checkSubmission(options);
   rejectUnknownOptions(batch, BATCH_FIELDS);
-  const nodes = await buildNodes(fleet, batch);
+  const nodes = await buildNodes(fleet, batch, options.key);
   await checkKnownSolutions(fleet, batch);
   if (afterAll !== undefined) checkEvaluation(afterAll, fleet, 'afterAll');
-  const handles = (outcomes: readonly SubmitOutcome[]) =>
-    nodes.map(({ root, checkId }, index) => ({
-      evaluation: new QueuedJob(fleet, root.queue, root.id, outcomes[index] ?? 'created'),
-      check: new JobHandle(fleet, 'solution-check', checkId, outcomes[index] ?? 'created'),
-    }));
-  if (afterAll === undefined) return { evaluations: handles(await addEach(fleet, nodes, options)) };
-
-  const root = parentNode(fleet, afterAll, nodes, options.key ?? commonKey(candidates));
-  const outcome = await addUnderOneParent(fleet, root, nodes, options);
-  return {
-    evaluations: handles(nodes.map(() => outcome)),
-    afterAll: new QueuedJob(fleet, root.queue, root.id, outcome),
+  const key = options.key ?? commonKey(candidates);
+  const queue = afterAll?.queue ?? batch.evaluation.queue;
+  const parent = { queue, id: chooseJobId(queue, key), data: { ...afterAll?.data } };
+  const own = afterAll === undefined ? '' : await contentOf(fleet, parent);
+  const { roots, content } = await withContents(fleet, nodes, own);
+  const submit = async () => {
+    if (afterAll === undefined) return addFlows(fleet, roots, { ...options, payer: payerOf(roots) });
+    const root = parentNode(fleet, afterAll, { ...parent, content, isNamed: key !== undefined }, roots);
+    return [await addFlow(fleet, root, options)];
   };
+  const outcomes =
+    key === undefined ? await submit() : await whileReserved(fleet, jobIdForKey(queue, key), content, submit);
+  // The job after a batch and its candidates are one flow.
+  const outcomeAt = (place: number) => outcomes[afterAll === undefined ? place : 0] ?? 'created';
+  return {
+    evaluations: nodes.map(({ root, checkId }, place) => ({
+      evaluation: new QueuedJob(fleet, root.queue, root.id, outcomeAt(place)),
+      check: new JobHandle(fleet, 'solution-check', checkId, outcomeAt(place)),
+    })),
+    ...(afterAll !== undefined && { afterAll: new QueuedJob(fleet, queue, parent.id, outcomeAt(0)) }),
+  };
+}
+
+/** The job whose account pays for a batch without a job after it. */
+function payerOf([first]: readonly FlowNode[]): string {
+  return first?.id ?? '';
+}
+
+/**
+ * The evaluations of a batch with the content that their keys name: of a key that is derived from the batch, all of it.
+ * @param own Content of the job after the batch.
+ * @returns them, and the content of the batch.
+ */
+async function withContents(
+  fleet: FleetClient,
+  nodes: readonly CandidateNode[],
+  own: string,
+): Promise<{ readonly roots: readonly FlowNode[]; readonly content: string }> {
+  const contents: string[] = [];
+  for (const { root } of nodes) contents.push(await contentOf(fleet, root));
+  const content = combinedContent([...contents, own]);
+  const roots = nodes.map(({ root, isOfBatch }, place) => {
+    if (!root.isNamed) return root;
+    return { ...root, content: isOfBatch ? content : (contents[place] ?? '') };
+  });
+  return { roots, content };
 }
 
 /** The key of a batch without one in the options: derived from the keys of its candidates, if all have one. */
@@ -97,16 +133,14 @@ function commonKey(candidates: readonly Candidate[]): string | undefined {
 function parentNode(
   fleet: FleetClient,
   afterAll: Evaluation,
-  nodes: readonly CandidateNode[],
-  key: string | undefined,
+  parent: Pick<FlowNode, 'queue' | 'id' | 'data'> & { readonly content: string; readonly isNamed: boolean },
+  roots: readonly FlowNode[],
 ): FlowNode {
   return {
-    queue: afterAll.queue,
+    ...parent,
     name: afterAll.name,
-    id: chooseJobId(afterAll.queue, key),
-    data: { ...afterAll.data },
     options: { ...retention(fleet), ...afterAll.opts },
-    children: nodes.map(({ root }) => ({
+    children: roots.map((root) => ({
       ...root,
       options: { ...root.options, ignoreDependencyOnFailure: true },
     })),

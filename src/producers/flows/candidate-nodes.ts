@@ -4,8 +4,8 @@ import { yieldWhenBusy } from '../../event-loop.js';
 import type { FleetClient } from '../fleet-client.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
-import type { FlowNode } from './add-flow.js';
 import type { Candidate, CandidateBatch } from './candidate-batch.js';
+import type { FlowNode } from './flow-jobs.js';
 import { guardedEvaluationNode } from './guarded-evaluation.js';
 
 /** Maximum size of the data and tags of all candidates of a batch together, in bytes. */
@@ -17,18 +17,25 @@ const CANDIDATE_FIELDS: OptionNames<Candidate> = { solution: true, data: true, k
 export interface CandidateNode {
   readonly root: FlowNode;
   readonly checkId: string;
-  /** Whether its job may already exist. Without a key its id is new. */
-  readonly hasKey: boolean;
+  /** Whether its key is derived from that of its batch and its place there, so that it belongs to this batch alone. */
+  readonly isOfBatch: boolean;
+}
+
+/** The key of a candidate without one. No key of a pipeline has a NUL. */
+function derivedKey(batchKey: string | undefined, place: number): string | undefined {
+  return batchKey === undefined ? undefined : `${batchKey}\0${place}`;
 }
 
 /**
  * Builds the evaluations of a batch; it yields to other work between two candidates.
+ * @param batchKey Names the candidates without keys, with their place.
  * @throws PayloadError with the invalid field; JobError `key-conflict` if two candidates have the same key and different
  *   scripts or data.
  */
 export async function buildNodes(
   fleet: FleetClient,
   { candidates, evaluation, afterAll: _, ...settings }: CandidateBatch,
+  batchKey?: string,
 ): Promise<CandidateNode[]> {
   const nodes: CandidateNode[] = [];
   const firstOfId = new Map<string, FlowNode>();
@@ -43,12 +50,13 @@ export async function buildNodes(
       solution,
       evaluation: { ...evaluation, data: { ...evaluation.data, ...data } },
     };
-    const { root, checkId } = guardedEvaluationNode(fleet, guarded, key);
+    const named = key ?? derivedKey(batchKey, at);
+    const { root, checkId } = guardedEvaluationNode(fleet, guarded, named);
     const first = firstOfId.get(root.id);
     if (first !== undefined && !isDeepStrictEqual(first.data, root.data)) throw keyTwice(root);
     firstOfId.set(root.id, root);
     bytes += bytesBesideScript(root);
-    nodes.push({ root, checkId, hasKey: key !== undefined });
+    nodes.push({ root, checkId, isOfBatch: key === undefined });
   }
   if (bytes <= MAX_BATCH_DATA_BYTES) return nodes;
   throw new PayloadError(

@@ -1,7 +1,9 @@
+import type { JobsOptions } from 'bullmq';
 import { PayloadError } from '../../errors.js';
 import { isQueueName, nameField, QUEUE_NAME_RULE } from '../../queues/names.js';
 import { pipelineDataBytes, type TextLimits } from '../../queues/validate.js';
 import type { FleetClient } from '../fleet-client.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { GUARD_FIELD } from './evaluation-guard.js';
 import type { Evaluation } from './guarded-evaluation.js';
 
@@ -11,16 +13,46 @@ function rejectField(field: string, problem: string): never {
 
 const NameSchema = nameField(200);
 
+const EVALUATION_FIELDS: OptionNames<Evaluation> = { queue: true, name: true, data: true, opts: true };
+
+/** BullMQ's own options of a job. */
+const JOB_OPTIONS: OptionNames<JobsOptions> = {
+  timestamp: true,
+  priority: true,
+  delay: true,
+  attempts: true,
+  backoff: true,
+  lifo: true,
+  removeOnComplete: true,
+  removeOnFail: true,
+  keepLogs: true,
+  stackTraceLimit: true,
+  sizeLimit: true,
+  repeatJobKey: true,
+  jobId: true,
+  parent: true,
+  prevMillis: true,
+  deduplication: true,
+  failParentOnFailure: true,
+  continueParentOnFailure: true,
+  ignoreDependencyOnFailure: true,
+  removeDependencyOnFailure: true,
+  telemetry: true,
+};
+
 /**
  * Validates the pipeline's evaluation job before anything is submitted.
  * @param at The field that contains it.
  * @throws PayloadError with the invalid field.
  */
 export function checkEvaluation(
-  { queue, name, data }: Evaluation,
+  evaluation: Evaluation,
   { kinds, limits }: Pick<FleetClient, 'kinds' | 'limits'>,
   at = 'evaluation',
 ): void {
+  const { queue, name, data, opts } = evaluation;
+  rejectUnknownOptions(evaluation, EVALUATION_FIELDS, at);
+  if (opts !== undefined) rejectUnknownOptions(opts, JOB_OPTIONS, `${at}.opts`);
   if (!isQueueName(queue)) rejectField(`${at}.queue`, QUEUE_NAME_RULE);
   if (kinds.has(queue))
     rejectField(`${at}.queue`, `"${queue}" is a queue of the fleet; name a pipeline queue`);

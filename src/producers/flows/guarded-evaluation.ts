@@ -6,16 +6,20 @@ import {
   type SolutionCheckPayload,
 } from '../../queues/solution-check.js';
 import type { ContaminationSettings } from '../../queues/test-case.js';
-import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-job.js';
+import { preparePayload } from '../add-job.js';
+import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
+import { jobOptions, retention } from '../job-options.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
-import { checkSubmission, KEY_OPTIONS } from '../submission-fields.js';
-import { addFlow, type FlowNode } from './add-flow.js';
+import { checkSubmission } from '../submission-fields.js';
+import { addFlow } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { checkKnownSolutions, checkRequired } from './check-required.js';
 import { allowedStatuses, type EvaluationGuard, GUARD_FIELD } from './evaluation-guard.js';
+import { contentOf } from './flow-content.js';
+import type { FlowNode } from './flow-jobs.js';
 
 /** The pipeline's evaluation job. Its queue has the fleet's prefix. */
 export interface Evaluation {
@@ -96,13 +100,15 @@ export interface GuardedEvaluationHandles {
 export async function addGuardedEvaluation(
   fleet: FleetClient,
   request: GuardedEvaluation,
-  options: KeyOptions = {},
+  options: AddOptions = {},
 ): Promise<GuardedEvaluationHandles> {
-  checkSubmission(options, KEY_OPTIONS);
+  checkSubmission(options);
   rejectUnknownOptions(request, REQUEST_FIELDS);
   const { root, checkId } = guardedEvaluationNode(fleet, request, options.key);
   await checkKnownSolutions(fleet, request);
-  const outcome = await addFlow(fleet, root, options);
+  const content = root.isNamed ? { content: await contentOf(fleet, root) } : {};
+  // The check is what calls the agent.
+  const outcome = await addFlow(fleet, { ...root, ...content }, { ...options, payer: checkId });
   return {
     evaluation: new QueuedJob(fleet, root.queue, root.id, outcome),
     check: new JobHandle(fleet, 'solution-check', checkId, outcome),
@@ -140,7 +146,9 @@ export function guardedEvaluationNode(
       ? {}
       : { contamination: { ...contamination, ...comparedIf({ onUncorrected, require }) } }),
   };
+  const isNamed = key !== undefined;
   const check = {
+    isNamed,
     queue: 'solution-check',
     name: 'solution-check',
     id: chooseJobId('solution-check', key === undefined ? undefined : `${evaluation.queue}\0${key}`),
@@ -157,6 +165,7 @@ export function guardedEvaluationNode(
   return {
     checkId: check.id,
     root: {
+      isNamed,
       queue: evaluation.queue,
       name: evaluation.name,
       id: chooseJobId(evaluation.queue, key),

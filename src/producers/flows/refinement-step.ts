@@ -1,12 +1,15 @@
 import type { ExtractPayload } from '../../queues/extract.js';
 import type { SummarizePayload } from '../../queues/summarize.js';
-import { jobOptions, type KeyOptions, preparePayload } from '../add-job.js';
+import { preparePayload } from '../add-job.js';
+import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
+import { jobOptions } from '../job-options.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
-import { checkSubmission, KEY_OPTIONS } from '../submission-fields.js';
+import { checkSubmission } from '../submission-fields.js';
 import { addFlow } from './add-flow.js';
+import { contentOf } from './flow-content.js';
 
 export interface RefinementStep {
   readonly ablationCode: string;
@@ -46,9 +49,9 @@ export interface RefinementHandles {
 export async function addRefinementStep(
   fleet: FleetClient,
   step: RefinementStep,
-  options: KeyOptions = {},
+  options: AddOptions = {},
 ): Promise<RefinementHandles> {
-  checkSubmission(options, KEY_OPTIONS);
+  checkSubmission(options);
   rejectUnknownOptions(step, STEP_FIELDS);
   const { ablationCode, rawOutput, solution, previousBlocks, workspace, model, tags } = step;
   const common = {
@@ -62,29 +65,28 @@ export async function addRefinementStep(
     ...(workspace === undefined ? {} : { workspace }),
   };
   const summarizePayload: SummarizePayload = { ablationCode, rawOutput, ...common };
+  const isNamed = options.key !== undefined;
   const child = {
+    isNamed,
     queue: 'summarize',
     name: 'summarize',
     id: chooseJobId('summarize', options.key),
     data: preparePayload(fleet, 'summarize', summarizePayload),
   };
+  const id = chooseJobId('extract', options.key);
   const root = {
+    isNamed,
     queue: 'extract',
     name: 'extract',
-    id: chooseJobId('extract', options.key),
+    id,
     data: preparePayload(fleet, 'extract', extractPayload),
+    options: jobOptions(fleet, 'extract', id),
+    children: [
+      { ...child, options: { ...jobOptions(fleet, 'summarize', child.id), failParentOnFailure: true } },
+    ],
   };
-  const outcome = await addFlow(
-    fleet,
-    {
-      ...root,
-      options: jobOptions(fleet, 'extract', root.id),
-      children: [
-        { ...child, options: { ...jobOptions(fleet, 'summarize', child.id), failParentOnFailure: true } },
-      ],
-    },
-    options,
-  );
+  const content = isNamed ? { content: await contentOf(fleet, root) } : {};
+  const outcome = await addFlow(fleet, { ...root, ...content }, options);
   return {
     extract: new JobHandle(fleet, 'extract', root.id, outcome),
     summarize: new JobHandle(fleet, 'summarize', child.id, outcome),

@@ -4,7 +4,7 @@ import { readRecord } from '../read-record.js';
 import { fairBase } from '../redis-keys.js';
 import { replyList, replyText, runScript, script } from '../run-script.js';
 import { type SchedulingRequest, scheduleJobs } from './schedule-jobs.js';
-import { UNSCHEDULED } from './schedule-script.js';
+import { DEFAULT_PRIORITY, UNSCHEDULED } from './schedule-script.js';
 
 /** How far ahead delayed jobs are scheduled, in milliseconds: longer than the time between two runs. */
 const AHEAD_MS = 2_000;
@@ -55,7 +55,7 @@ function requestOf(id: string, options: string): SchedulingRequest {
     id,
     tenant: fleetOptions?.tenant ?? fleetOptions?.tags?.run ?? '',
     submitter: fleetOptions?.submitter ?? '',
-    priority: fleetOptions?.priority ?? 0,
+    priority: fleetOptions?.priority ?? DEFAULT_PRIORITY,
   };
 }
 

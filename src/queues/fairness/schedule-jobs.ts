@@ -11,7 +11,7 @@ export interface SchedulingRequest {
   readonly tenant: string;
   /** Who names the tenant: submitters share the queue fairly, and the tenants of each share its part. '': tenants share the queue directly. */
   readonly submitter: string;
-  /** Order within the tenant: 0 is the most urgent, 2,097,151 the least. */
+  /** Order within the tenant: 1 is the most urgent, 2,097,151 the least. */
   readonly priority: number;
 }
 

@@ -26,6 +26,9 @@ export const MAX_TAG = UNSCHEDULED - 1;
 /** Highest priority number that a submission can have, the least urgent. */
 export const MAX_PRIORITY = 2 ** 21 - 1;
 
+/** Priority of a submission that names none: there is room for more urgent ones and for less urgent ones. */
+export const DEFAULT_PRIORITY = 1_000;
+
 /** Once the virtual time is this high, all tags are lowered by it as soon as the queue has few jobs. */
 export const REBASE_AT = 2 ** 16;
 

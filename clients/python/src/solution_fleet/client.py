@@ -18,6 +18,7 @@ from .evaluations import Claim, evaluate_claims
 from .events import JobEvent, follow
 from .handles import CandidateBatch, GuardedEvaluation, JobHandle, RefinementStep
 from .known import KnownSolutions
+from .option_names import meant, renamed, with_new_names
 from .transport import Transport
 from .types import (
     BatchJob,
@@ -57,21 +58,22 @@ class FleetClient:
 
     :param url: address of the gateway; default: ``FLEET_URL``, else ``http://127.0.0.1:8080``.
     :param token: default: ``FLEET_TOKEN``; a gateway on this machine may need none.
-    :param timeout: how long one answer may take, in seconds.
-    :param retry_timeout: how long a request is sent again while the gateway is away or asks to come back later, in
+    :param timeout_s: how long one answer may take, in seconds.
+    :param retry_timeout_s: how long a request is sent again while the gateway is away or asks to come back later, in
         seconds. A submission that is sent again is still one job.
     """
 
+    @renamed(timeout="timeout_s", retry_timeout="retry_timeout_s")
     def __init__(
         self,
         url: str | None = None,
         token: str | None = None,
         *,
-        timeout: float = 30.0,
-        retry_timeout: float = 60.0,
+        timeout_s: float = 30.0,
+        retry_timeout_s: float = 60.0,
     ) -> None:
         url = url or os.environ.get("FLEET_URL") or "http://127.0.0.1:8080"
-        self._transport = Transport(url, token or os.environ.get("FLEET_TOKEN"), timeout, retry_timeout)
+        self._transport = Transport(url, token or os.environ.get("FLEET_TOKEN"), timeout_s, retry_timeout_s)
         #: The known solutions that contamination checks compare answers with.
         self.known = KnownSolutions(self)
         #: Jobs that failed for good.
@@ -108,7 +110,7 @@ class FleetClient:
         """Submits a job of a built-in kind, or of one that the gateway was started with (``--kinds-from``).
 
         Options: ``key`` (the same key and payload are the same job, also after a restart of the pipeline),
-        ``force``, ``tenant``, ``priority``, ``delay_seconds``, ``budget_usd``.
+        ``force``, ``tenant``, ``priority``, ``delay_s``, ``budget_usd``.
         """
         return self._handle(self._post(f"/v1/jobs/{_part(kind)}", {"payload": payload, **_json(options)}))
 
@@ -128,7 +130,7 @@ class FleetClient:
     ) -> RefinementStep:
         """Summarizes an ablation study, then extracts the block with most impact and a plan for it.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``.
+        Options: those of :meth:`submit`, and ``tags``, ``model``, ``workspace``.
         """
         body = {
             "ablationCode": ablation_code,
@@ -144,7 +146,7 @@ class FleetClient:
     ) -> GuardedEvaluation:
         """An evaluation that can only start once its script was checked; :meth:`claim` takes it up.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
+        Options: those of :meth:`submit`, and ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
         ``on_uncorrected``, ``contamination``, ``require``, ``allow_unjudged``.
         """
         body = {"solution": {"content": script_text(solution)}, "evaluation": evaluation}
@@ -160,14 +162,10 @@ class FleetClient:
     ) -> CandidateBatch:
         """Guarded evaluations of many candidates, and a job after them all. One that fails sinks no other.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
+        Options: those of :meth:`submit`, and ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
         ``on_uncorrected``, ``contamination``, ``require``, ``allow_unjudged``.
         """
-        # Keys of their own, so that a request whose answer is lost can be sent again.
-        body: dict[str, Any] = {
-            "candidates": [{"key": _new_key(), **candidate} for candidate in candidates],
-            "evaluation": evaluation,
-        }
+        body: dict[str, Any] = {"candidates": list(candidates), "evaluation": evaluation}
         if after_all is not None:
             body["afterAll"] = after_all
         answer = self._post("/v1/flows/candidate-batch", {**body, **_json(options)})
@@ -200,12 +198,13 @@ class FleetClient:
         run: Run = self.request("GET", f"/v1/runs/{_part(name)}")
         return run
 
-    def wait(self, job_id: str, timeout: float | None = None, *, follow: bool = True) -> Job:
+    @renamed(timeout="timeout_s")
+    def wait(self, job_id: str, timeout_s: float | None = None, *, follow: bool = True) -> Job:
         """Waits for the end of a job and of its follow-ups, whatever it is.
 
-        ``follow=False``: returns once the job has its result. Raises :class:`WaitTimeout` after ``timeout`` seconds.
+        ``follow=False``: returns once the job has its result. Raises :class:`WaitTimeout` after ``timeout_s`` seconds.
         """
-        give_up_at = None if timeout is None else time.monotonic() + timeout
+        give_up_at = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left = _LONG_POLL if give_up_at is None else max(0.0, give_up_at - time.monotonic())
             seconds = min(left, _LONG_POLL)
@@ -215,8 +214,8 @@ class FleetClient:
             job = _job(self._transport.send("GET", path, wait=seconds))
             if job["state"] in _ENDED or (not follow and "followUps" in job):
                 return job
-            if timeout is not None and left <= _LONG_POLL:
-                raise WaitTimeout(job_id, timeout)
+            if timeout_s is not None and left <= _LONG_POLL:
+                raise WaitTimeout(job_id, timeout_s)
 
     def events(self, job_id: str, *, after: str | None = None) -> Iterator[JobEvent]:
         """What happens to a job, until its end. ``after``: id of the last event that is already known."""
@@ -232,20 +231,22 @@ class FleetClient:
 
     # Evaluating
 
-    def claim(self, queue: str, *, lease_seconds: float = 60.0, wait: float = 0.0) -> Claim | None:
-        """The next evaluation of a queue with its checked script; None where none comes within ``wait`` seconds."""
-        body = {"queue": queue, "leaseMs": round(lease_seconds * 1000)}
-        path = f"/v1/evaluations/claim?wait={round(wait * 1000)}ms"
-        claimed = self._transport.send("POST", path, body, wait=wait)
+    @renamed(lease_seconds="lease_s", wait="wait_s")
+    def claim(self, queue: str, *, lease_s: float = 60.0, wait_s: float = 0.0) -> Claim | None:
+        """The next evaluation of a queue with its checked script; None where none comes within ``wait_s`` seconds."""
+        body = {"queue": queue, "leaseMs": round(lease_s * 1000)}
+        path = f"/v1/evaluations/claim?wait={round(wait_s * 1000)}ms"
+        claimed = self._transport.send("POST", path, body, wait=wait_s)
         return None if claimed is None else Claim(self, claimed)
 
+    @renamed(lease_seconds="lease_s", idle_seconds="idle_s")
     def evaluate(
         self,
         queue: str,
         evaluate: Callable[[Claim], Any],
         *,
-        lease_seconds: float = 60.0,
-        idle_seconds: float | None = None,
+        lease_s: float = 60.0,
+        idle_s: float | None = None,
         stop: threading.Event | None = None,
     ) -> int:
         """Evaluates what comes, one after the other, and gives the number of evaluations that it ended.
@@ -254,24 +255,25 @@ class FleetClient:
         :class:`DoNotRetry` fails the evaluation for good. Meanwhile heartbeats keep the lease; once
         ``claim.lost`` is set the work is for nothing and may be broken off.
 
-        :param idle_seconds: return after so long without work; default: go on until ``stop`` is set.
+        :param idle_s: return after so long without work; default: go on until ``stop`` is set.
         """
         return evaluate_claims(
             self,
             queue,
             evaluate,
-            lease_seconds=lease_seconds,
-            idle_seconds=idle_seconds,
+            lease_s=lease_s,
+            idle_s=idle_s,
             stop=stop or threading.Event(),
         )
 
+    @renamed(lease_seconds="lease_s", idle_seconds="idle_s")
     def rewrite_blocks(
         self,
         queue: str,
         rewrite: Callable[[NewBlockRequest], str | NewBlockAnswer | None],
         *,
-        lease_seconds: float = 60.0,
-        idle_seconds: float | None = None,
+        lease_s: float = 60.0,
+        idle_s: float | None = None,
         stop: threading.Event | None = None,
     ) -> int:
         """Rewrites blocks for refinement loops, as :meth:`evaluate` evaluates scripts.
@@ -285,7 +287,7 @@ class FleetClient:
             return {"codeBlock": new} if new is None or isinstance(new, str) else new
 
         return self.evaluate(
-            queue, answer, lease_seconds=lease_seconds, idle_seconds=idle_seconds, stop=stop
+            queue, answer, lease_s=lease_s, idle_s=idle_s, stop=stop
         )
 
     # Requests
@@ -321,12 +323,12 @@ class FleetClient:
 def _json(options: Mapping[str, Any]) -> dict[str, Any]:
     """Keyword arguments as the API names them, without those that are None."""
     fields: dict[str, Any] = {}
-    for name, value in options.items():
+    for name, value in with_new_names(options, {"delay_seconds": "delay_s"}).items():
         if value is None:
             continue
         if name not in _JSON_NAMES:
-            raise TypeError(f"{name!r} is not an option; there are: {', '.join(sorted(_JSON_NAMES))}")
-        fields[_JSON_NAMES[name]] = round(value * 1000) if name == "delay_seconds" else value
+            raise TypeError(f"{name!r} is not an option; {meant(name, _JSON_NAMES)}")
+        fields[_JSON_NAMES[name]] = round(value * 1000) if name == "delay_s" else value
     return fields
 
 
@@ -335,7 +337,7 @@ _JSON_NAMES = {
     "force": "force",
     "tenant": "tenant",
     "priority": "priority",
-    "delay_seconds": "delayMs",
+    "delay_s": "delayMs",
     "budget_usd": "budgetUsd",
     "workspace": "workspace",
     "model": "model",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 from urllib.parse import quote, urlencode
 
 from .answers import field
+from .option_names import meant, with_new_names
 from .types import DeadLetter, DeadLetterAction, DeadLetterFields, DeadLetterFilter, Job
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class DeadLetters:
     """What :attr:`FleetClient.dead_letters` gives.
 
     Filters: ``kind``, ``run``, ``tenant``, ``code`` (of the error); :meth:`retry` and :meth:`drop` also take ``ids`` and
-    ``older_than_seconds``, and are refused without any.
+    ``older_than_s``, and are refused without any.
     """
 
     def __init__(self, fleet: FleetClient) -> None:
@@ -47,15 +48,16 @@ class DeadLetters:
         return action
 
 
-_JSON_NAMES = {name: name for name in ("kind", "run", "tenant", "code", "ids")} | {"older_than_seconds": "olderThanMs"}
+_JSON_NAMES = {name: name for name in ("kind", "run", "tenant", "code", "ids")} | {"older_than_s": "olderThanMs"}
 
 
 def _filter(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    unknown = sorted(wanted.keys() - _JSON_NAMES.keys())
+    filters = with_new_names(wanted, {"older_than_seconds": "older_than_s"})
+    unknown = sorted(filters.keys() - _JSON_NAMES.keys())
     if unknown:
-        raise TypeError(f"{unknown[0]!r} is not a filter; there are: {', '.join(sorted(_JSON_NAMES))}")
+        raise TypeError(f"{unknown[0]!r} is not a filter; {meant(unknown[0], _JSON_NAMES)}")
     return {
-        _JSON_NAMES[name]: round(value * 1000) if name == "older_than_seconds" else value
-        for name, value in wanted.items()
+        _JSON_NAMES[name]: round(value * 1000) if name == "older_than_s" else value
+        for name, value in filters.items()
         if value is not None
     }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from .answers import field
 from .errors import ApiError, DoNotRetry, FleetError, FleetUnreachable, LeaseLost
+from .option_names import renamed
 from .types import CheckStatus, Finding, ScriptContamination
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Claim:
         self.findings: list[Finding] = claimed.get("findings", [])
         #: How the script compares with the known solutions, if that was asked.
         self.contamination: ScriptContamination | None = claimed.get("contamination")
-        self.lease_seconds: float = field(claimed, "leaseMs", (int, float)) / 1000
+        self.lease_s: float = field(claimed, "leaseMs", (int, float)) / 1000
         #: Set once the lease is lost or the job cancelled: the work is to be dropped.
         self.lost = threading.Event()
         self._loss: LeaseLost | None = None
@@ -60,9 +61,10 @@ class Claim:
             raise ValueError(f"job {self.id} asks for a new block; it has no checked script")
         return self._script
 
-    def heartbeat(self, lease_seconds: float | None = None) -> None:
+    @renamed(lease_seconds="lease_s")
+    def heartbeat(self, lease_s: float | None = None) -> None:
         """Extends the lease. Raises :class:`LeaseLost`."""
-        seconds = self.lease_seconds if lease_seconds is None else lease_seconds
+        seconds = self.lease_s if lease_s is None else lease_s
         try:
             self._post("heartbeat", leaseMs=_milliseconds(seconds))
         except LeaseLost as error:
@@ -94,7 +96,7 @@ class Claim:
         done = threading.Event()
 
         def beat() -> None:
-            while not done.wait(self.lease_seconds / _BEATS):
+            while not done.wait(self.lease_s / _BEATS):
                 try:
                     self.heartbeat()
                 except LeaseLost as error:
@@ -142,8 +144,8 @@ def evaluate_claims(
     queue: str,
     evaluate: Callable[[Claim], Any],
     *,
-    lease_seconds: float,
-    idle_seconds: float | None,
+    lease_s: float,
+    idle_s: float | None,
     stop: threading.Event,
 ) -> int:
     """See :meth:`FleetClient.evaluate`."""
@@ -151,9 +153,9 @@ def evaluate_claims(
     was_reached = False
     idle_since = time.monotonic()
     while not stop.is_set():
-        idle_left = math.inf if idle_seconds is None else idle_since + idle_seconds - time.monotonic()
+        idle_left = math.inf if idle_s is None else idle_since + idle_s - time.monotonic()
         try:
-            claim = fleet.claim(queue, lease_seconds=lease_seconds, wait=max(0.0, min(_CLAIM_WAIT, idle_left)))
+            claim = fleet.claim(queue, lease_s=lease_s, wait_s=max(0.0, min(_CLAIM_WAIT, idle_left)))
         except (FleetUnreachable, ApiError) as error:
             # One that never answered is a wrong address; one that has answered before will come back.
             passes = isinstance(error, FleetUnreachable) or error.retryable

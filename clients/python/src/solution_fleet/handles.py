@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .errors import JobFailed
+from .option_names import renamed
 from .types import ExtractResult, Job, SolutionCheckResult, SummarizeResult
 
 if TYPE_CHECKING:
@@ -30,16 +31,18 @@ class JobHandle(Generic[Result]):
         """The job as it is now."""
         return self.fleet.job(self.id)
 
-    def wait(self, timeout: float | None = None, *, follow: bool = True) -> Job:
+    @renamed(timeout="timeout_s")
+    def wait(self, timeout_s: float | None = None, *, follow: bool = True) -> Job:
         """Waits for the end of the job and of its follow-ups, whatever it is.
 
-        ``follow=False``: returns once the job has its result. Raises :class:`WaitTimeout` after ``timeout`` seconds.
+        ``follow=False``: returns once the job has its result. Raises :class:`WaitTimeout` after ``timeout_s`` seconds.
         """
-        return self.fleet.wait(self.id, timeout, follow=follow)
+        return self.fleet.wait(self.id, timeout_s, follow=follow)
 
-    def result(self, timeout: float | None = None, *, follow: bool = True) -> Result:
+    @renamed(timeout="timeout_s")
+    def result(self, timeout_s: float | None = None, *, follow: bool = True) -> Result:
         """Waits for the result, and with ``follow`` for the follow-ups. Raises :class:`JobFailed` where there is none."""
-        job = self.wait(timeout, follow=follow)
+        job = self.wait(timeout_s, follow=follow)
         has_result = job["state"] == "completed" or (job["state"] == "waiting-children" and "result" in job)
         # A completed job with an error is one whose stored result cannot be read.
         if not has_result or "error" in job:

@@ -540,23 +540,24 @@ class BatchJob(_BatchJobExtras):
 # Keyword arguments
 
 
-class KeyOptions(TypedDict, total=False):
-    #: The pipeline's own name for the work: the same key and arguments are the same job.
+class SubmitOptions(TypedDict, total=False):
+    """The options of every submission, of single jobs and flows alike."""
+
+    #: The pipeline's own name for the work: the same key and arguments are the same work.
     key: str
-    #: Runs the work anew although the job of its key has ended.
+    #: Runs the work anew although it has ended.
     force: bool
-
-
-class SubmitOptions(KeyOptions, total=False):
-    #: For whom the job is done; default: its run.
+    #: For whom the work is done; default: its run.
     tenant: str
-    #: 1 is the most urgent.
+    #: 1 is the most urgent; default: 1,000. It orders the jobs of one tenant.
     priority: int
-    delay_seconds: float
+    #: Wait before the first job may start, in seconds.
+    delay_s: float
+    #: What the agent calls of the run may cost; without a run, those of this submission.
     budget_usd: float
 
 
-class StepOptions(KeyOptions, total=False):
+class StepOptions(SubmitOptions, total=False):
     workspace: str
     model: str
     tags: Tags
@@ -587,4 +588,4 @@ class DeadLetterFields(TypedDict, total=False):
 
 class DeadLetterFilter(DeadLetterFields, total=False):
     ids: list[str]
-    older_than_seconds: float
+    older_than_s: float

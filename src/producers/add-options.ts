@@ -1,0 +1,31 @@
+/** Options of a submission, the same for single jobs, batches and flows. */
+export interface AddOptions {
+  /**
+   * The pipeline's name for the work. The same key and content is the same work: it returns its result while the jobs are
+   * stored, runs again after a failure, and is rejected with other content.
+   */
+  readonly key?: string;
+  /**
+   * Runs the key's work again even if it has ended. A job that runs, or that started one that runs, is left as it is: the
+   * outcome is then `existing`.
+   */
+  readonly force?: boolean;
+  /** For whom the work is done; jobs of several tenants are scheduled fairly. Default: the run in its tags. */
+  readonly tenant?: string;
+  /**
+   * Who submits, if the submitter chooses tenant names freely. The HTTP API sets it for its tokens: submitters share the
+   * queue fairly, and the tenants of each submitter share its part. Default: none; tenants share the queue directly.
+   */
+  readonly submitter?: string;
+  /** 1 is the most urgent, 2,097,151 the least; default: 1,000. It orders the jobs of one tenant. */
+  readonly priority?: number;
+  /** Wait before the job may start, in milliseconds. Of a flow, the jobs wait that wait for no other job. */
+  readonly delayMs?: number;
+  /**
+   * Maximum cost of the agent calls, in US dollars: of the run if the tags name one, otherwise of the job, or of all jobs of
+   * the flow together. A submission that runs the key's failed or cancelled work again replaces it; what was spent still counts.
+   */
+  readonly budgetUsd?: number;
+  /** Follow-ups belong in the payload. */
+  readonly then?: never;
+}

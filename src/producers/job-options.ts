@@ -1,0 +1,80 @@
+import type { JobsOptions } from 'bullmq';
+import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
+import type { AddOptions } from './add-options.js';
+import type { FleetClient } from './fleet-client.js';
+import { sizeOf } from './memory-admission.js';
+import type { Submission } from './submit-once.js';
+
+/** What the fleet stores among BullMQ's options of a job; it is written atomically with the job. */
+export interface FleetJobOptions {
+  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter'> & {
+    /** The job's labels, null if it has none. */
+    readonly tags?: Readonly<Record<string, string>> | null;
+    /** How many jobs above this one wait for each other. */
+    readonly depth?: number;
+    /** The job without a run whose budget pays for this one. */
+    readonly budgetJob?: string;
+    /** Whether a child's queue is that of a kind: a program that reads it may not know the kind. */
+    readonly isKind?: boolean;
+    /** Size of the job's texts in characters, if some of them are stored separately. */
+    readonly bytes?: number;
+    /** Digest of everything that was submitted under the key of the job: its flow, or its batch. */
+    readonly content?: string;
+  };
+}
+
+/**
+ * BullMQ's options of one job: attempts, back-off and retention are the same through every entry point. The job is added
+ * as `UNSCHEDULED`; `scheduleSubmitted` then gives it its start tag.
+ * @param bytes Size of its texts, if some of them are stored separately.
+ */
+export function jobOptions(
+  fleet: FleetClient,
+  kindName: string,
+  id: string,
+  options: AddOptions = {},
+  bytes?: number,
+): JobsOptions & FleetJobOptions {
+  const { tenant, budgetUsd, priority, submitter } = options;
+  const { attempts, backoffMs } = fleet.kinds.get(kindName).defaults;
+  const fleetOptions = {
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(submitter === undefined ? {} : { submitter }),
+    ...(bytes === undefined ? {} : { bytes }),
+  };
+  return {
+    jobId: id,
+    attempts,
+    backoff: { type: 'exponential', delay: backoffMs },
+    ...retention(fleet),
+    keepLogs: 500,
+    // A stack would repeat the failure's message at every attempt; the worker's log has the stack.
+    stackTraceLimit: 0,
+    priority: UNSCHEDULED,
+    ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
+    ...(Object.keys(fleetOptions).length === 0 ? {} : { fleet: fleetOptions }),
+  };
+}
+
+/** How long ended jobs are stored. */
+export function retention(fleet: FleetClient): Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'> {
+  return { removeOnComplete: { age: fleet.retentionSeconds }, removeOnFail: { age: fleet.retentionSeconds } };
+}
+
+/**
+ * The stored data of a job: long texts are replaced by references, and are stored before the job. Jobs in pipeline queues
+ * are read by the pipeline's workers, so they contain all texts.
+ */
+export async function storedData(
+  fleet: FleetClient,
+  { queue, id, data }: Submission,
+): Promise<Record<string, unknown>> {
+  return fleet.kinds.has(queue) ? fleet.payloads.offload(data, [`${fleet.prefix}:${queue}:${id}`]) : data;
+}
+
+/** Size of the texts of a job's data if some of them are stored separately. */
+export function separateBytes(data: unknown, stored: unknown): number | undefined {
+  return stored === data ? undefined : sizeOf(data);
+}
