@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { jobOptions } from '../../src/producers/job-options.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
+import { jobOptions } from '../../src/producers/job-options.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import { BareBullmq } from '../harness/bare-bullmq.js';
 import { startBenchProcess } from '../harness/child-process.js';

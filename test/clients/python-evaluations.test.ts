@@ -93,7 +93,7 @@ def score(claim):
 coder = threading.Thread(target=fleet.rewrite_blocks, args=("coder", rewrite), kwargs={"stop": stop})
 evaluator = threading.Thread(target=fleet.evaluate, args=("evaluate", score), kwargs={"stop": stop})
 coder.start(), evaluator.start()
-result = handle.result(timeout=60)
+result = handle.result(timeout_s=60)
 stop.set()
 say(outcome=result["outcome"], score=result["score"], stopped=result["stopped"], same=result["solution"]["content"] == scripts[1],
     plans=[each["plan"] for each in result["rounds"]][1:], task=requests[0]["task"], tried=[each["score"] for each in requests[2]["tried"]])
@@ -127,9 +127,9 @@ copied, own = submit("print(1)\\n"), submit("x = 2\\nprint(x)\\n")
 statuses = []
 work(1, lambda claim: statuses.append(claim.contamination["status"]))
 copied.check.result()
-fleet.evaluate("evaluate", lambda claim: None, idle_seconds=0)
+fleet.evaluate("evaluate", lambda claim: None, idle_s=0)
 try:
-    copied.evaluation.result(timeout=10)
+    copied.evaluation.result(timeout_s=10)
 except JobFailed as error:
     say(field=field, statuses=statuses, own=own.check.result()["contamination"]["status"], code=error.code,
         named="is contaminated" in str(error))
@@ -224,10 +224,10 @@ say(errors=[each.evaluation.job()["error"]["message"] for each in handles])
 handles = ${guarded()}
 handles.check.result()
 def evaluate(claim):
-    say(lease=claim.lease_seconds)
+    say(lease=claim.lease_s)
     sys.stdin.readline()
     return claim.attempt
-fleet.evaluate("evaluate", evaluate, lease_seconds=5, idle_seconds=0)
+fleet.evaluate("evaluate", evaluate, lease_s=5, idle_s=0)
 say(result=handles.evaluation.result())
 `,
     );
@@ -235,7 +235,7 @@ say(result=handles.evaluation.result())
     // When the lease would have run out long ago, nobody else can have it.
     const other = await runPython(
       gateway.url,
-      'claim = fleet.claim("evaluate", wait=8)\nsay(got=claim is not None)',
+      'claim = fleet.claim("evaluate", wait_s=8)\nsay(got=claim is not None)',
     );
     expect(other).toEqual({ got: false });
     program.goOn();
@@ -252,7 +252,7 @@ def evaluate(claim):
     say(id=claim.id)
     claim.lost.wait(30)
     return "too late"
-ended = fleet.evaluate("evaluate", evaluate, lease_seconds=4, idle_seconds=1)
+ended = fleet.evaluate("evaluate", evaluate, lease_s=4, idle_s=1)
 job = handles.evaluation.job()
 say(ended=ended, state=job["state"], over="endedAt" in job)
 `,
@@ -271,7 +271,7 @@ ${guarded()}
 def evaluate(claim):
     say(id=claim.id)
     threading.Event().wait(60)
-fleet.evaluate("evaluate", evaluate, lease_seconds=600)
+fleet.evaluate("evaluate", evaluate, lease_s=600)
 `,
     );
     const { id } = await program.said();
@@ -279,7 +279,7 @@ fleet.evaluate("evaluate", evaluate, lease_seconds=600)
     expect((await program.end()).code).not.toBe(0);
     const next = await runPython(
       gateway.url,
-      'claim = fleet.claim("evaluate", wait=30)\nclaim.complete("ok")\nsay(id=claim.id, attempt=claim.attempt)',
+      'claim = fleet.claim("evaluate", wait_s=30)\nclaim.complete("ok")\nsay(id=claim.id, attempt=claim.attempt)',
     );
     expect(next).toEqual({ id, attempt: 1 });
   });
@@ -314,7 +314,7 @@ work(4, evaluate)
 results = []
 for each in batch.evaluations:
     try:
-        results.append(each.evaluation.result(timeout=10))
+        results.append(each.evaluation.result(timeout_s=10))
     except JobFailed as error:
         results.append(str(error))
 say(results=results, after=batch.after_all.job()["state"])

@@ -88,7 +88,7 @@ describe.skipIf(!withPython)('the Python client and a bad link', () => {
       proxyUrl,
       `
 handles = fleet.guarded_evaluation(solution="print(1)\\n", evaluation={"queue": "evaluate", "name": "score"})
-claim = fleet.claim("evaluate", wait=30)
+claim = fleet.claim("evaluate", wait_s=30)
 say(claimed=True)
 sys.stdin.readline()
 claim.complete(0.5)

@@ -26,7 +26,7 @@ describe.skipIf(!withPython)('jobs of the Python client', () => {
       `
 script = "import numpy as np\\nprint(1)\\n"
 handle = fleet.submit("solution-check", {"solution": {"content": script}, "tags": {"run": "r/1 ü"}})
-result = handle.result(timeout=30)
+result = handle.result(timeout_s=30)
 run = fleet.run("r/1 ü")
 say(kind=handle.kind, outcome=handle.outcome, status=result["status"], same=result["solution"]["content"] == script,
     total=run["total"], first=run["jobs"][0]["id"] == handle.id, jobs=[job["id"] for job in fleet.jobs(run="r/1 ü")] == [handle.id])
@@ -53,8 +53,8 @@ compare = {"kind": "contamination", "when": {"status": ["clean", "corrected"]},
            "payload": {"testCase": {"id": "t", "name": "t", "difficulty": "easy"}}, "from": {"output": "result.solution.content"}}
 never = {**compare, "name": "never", "when": {"status": "uncorrected"}}
 handle = fleet.submit("solution-check", {**payload, "then": [compare, never]})
-early = handle.result(timeout=30, follow=False)["status"]
-first, second = handle.wait(timeout=30)["followUps"]
+early = handle.result(timeout_s=30, follow=False)["status"]
+first, second = handle.wait(timeout_s=30)["followUps"]
 try:
     fleet.submit("solution-check", {**payload, "then": [{**compare, "when": {"state": "clean"}}]})
 except ApiError as error:
@@ -120,9 +120,9 @@ except TypeError as error:
     const said = await runPython(
       gateway.url,
       `
-handle = fleet.submit("summarize", ${SUMMARIZE}, delay_seconds=3600)
+handle = fleet.submit("summarize", ${SUMMARIZE}, delay_s=3600)
 try:
-    handle.wait(timeout=0.2)
+    handle.wait(timeout_s=0.2)
 except WaitTimeout as error:
     say(builtin=isinstance(error, TimeoutError), job=error.job_id == handle.id, state=handle.job()["state"])
 `,
@@ -139,7 +139,7 @@ except WaitTimeout as error:
         `
 handle = fleet.submit("summarize", ${SUMMARIZE})
 try:
-    handle.result(timeout=30)
+    handle.result(timeout_s=30)
 except JobFailed as error:
     state = fleet.retry(handle.id)["state"]
     say(state=error.state, code=error.code, job=error.job_id == handle.id, retryable=error.retryable, after=state)
@@ -197,7 +197,7 @@ say(states=[each.data["state"] for each in rest if each.name == "state"], last=r
 script = "import pandas as pd\\nscaler = StandardScaler()\\nX = scaler.fit_transform(X)\\nencoder = OneHotEncoder()\\nZ = encoder.fit_transform(Z)\\n"
 step = fleet.refinement_step(ablation_code="print(1)", raw_output="baseline: 0.80\\nno OneHotEncoder: 0.70\\nno StandardScaler: 0.79\\n",
     solution=script, previous_blocks=[], tags={"run": "r", "step": "1"}, key="step 1")
-result = step.extract.result(timeout=30)
+result = step.extract.result(timeout_s=30)
 say(block=result["codeBlock"], inside=result["codeBlock"] in script, plan=len(result["plan"]) > 20,
     summary=step.summarize.result()["summary"], tags=step.extract.job()["tags"],
     skipped=fleet.refinement_step(ablation_code="print(1)", raw_output="", solution=script, previous_blocks=[]).extract.result()["reason"])

@@ -56,7 +56,7 @@ def submit(content, run):
       `${submit}
 jobs = [submit("x = 1\\n", "one"), submit("broken = 1\\n", "two")]
 for job in jobs:
-    job.wait(timeout=60)
+    job.wait(timeout_s=60)
 listed = fleet.dead_letters.find(run="one", code="unauthorized")
 letter = fleet.dead_letters.show(jobs[0].id)
 try:
@@ -79,8 +79,8 @@ say(listed=[job["id"] for job in listed] == [jobs[0].id], payload=letter["payloa
       gateway.url,
       `
 done = fleet.dead_letters.retry(ids=["${first}"])["done"]
-status = fleet.wait("${first}", timeout=60)["state"]
-dropped = fleet.dead_letters.drop(run="two", older_than_seconds=0)["done"]
+status = fleet.wait("${first}", timeout_s=60)["state"]
+dropped = fleet.dead_letters.drop(run="two", older_than_s=0)["done"]
 say(done=done, status=status, dropped=dropped, left=fleet.dead_letters.find())
 `,
     );

@@ -19,7 +19,7 @@ const PRELUDE = `
 import json, os, sys, threading, time
 from solution_fleet import *
 
-fleet = FleetClient(retry_timeout=float(os.environ.get("RETRY_TIMEOUT", "20")))
+fleet = FleetClient(retry_timeout_s=float(os.environ.get("RETRY_TIMEOUT", "20")))
 
 def say(**fields):
     print(json.dumps(fields), flush=True)

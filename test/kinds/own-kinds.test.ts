@@ -184,7 +184,7 @@ describe('a gateway with kinds of one’s own', () => {
     const { gateway } = await startGateway();
     const said = await runPython(
       gateway.url,
-      'say(**fleet.submit("word-count", {"text": "a b", "tags": {"run": "p"}}, key="k").result(timeout=30))',
+      'say(**fleet.submit("word-count", {"text": "a b", "tags": {"run": "p"}}, key="k").result(timeout_s=30))',
     );
     expect(said).toEqual({ words: 2 });
   });

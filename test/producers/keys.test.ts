@@ -195,7 +195,26 @@ describe('an option that does not exist is refused, and named', () => {
     ],
     ['of a step', 'budget: .*budgetUsd', (fleet) => addRefinementStep(fleet, step, budget)],
     ['in a step', 'then', (fleet) => addRefinementStep(fleet, { ...step, ...then })],
-    ['of a wait', 'timeoutMs: .*"timeout"', (fleet) => waitForJob(fleet, id, { timeoutMs: 1 } as object)],
+    ['of a wait', 'timeoutMS: .*"timeoutMs"', (fleet) => waitForJob(fleet, id, { timeoutMS: 1 } as object)],
+    [
+      'of a wait, twice',
+      'timeout: .*"timeoutMs"',
+      (fleet) => waitForJob(fleet, id, { timeout: 1, timeoutMs: 1 }),
+    ],
+    [
+      'of an evaluation',
+      'evaluation.opts.attempt: .*"attempts"',
+      (fleet) =>
+        addGuardedEvaluation(fleet, {
+          ...check,
+          evaluation: { ...evaluation, opts: { attempt: 2 } as object },
+        }),
+    ],
+    [
+      'of a job, by its nearest name',
+      'budgetUSD: .*"budgetUsd"',
+      (fleet) => addJob(fleet, 'solution-check', check, { budgetUSD: 1 } as object),
+    ],
     ['of a list', 'tenant', (fleet) => listJobs(fleet, { tenant: 'a' } as object)],
     ['of dead letters', 'errorCode', (fleet) => listDeadLetters(fleet, { errorCode: 'x' } as object)],
     [
@@ -222,5 +241,19 @@ describe('an option that does not exist is refused, and named', () => {
       { handle: { outcome: 'created' } },
       { error: { code: 'invalid-payload', field: 'key' } },
     ]);
+  });
+});
+
+it('a client without an address, and a payload without a script, say what is missing', async () => {
+  const { fleet } = await startFleet();
+  const open = FleetClient.open({} as { redisUrl: string });
+  await expect(open).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringMatching(/^redisUrl: is missing/),
+  });
+  const script = addSolutionCheck(fleet, { script: 'x = 1' } as never);
+  await expect(script).rejects.toMatchObject({
+    field: 'solution',
+    message: expect.stringContaining('solution: is missing (expected object); "script" is not a field here'),
   });
 });

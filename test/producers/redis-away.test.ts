@@ -10,9 +10,16 @@ it('a pipeline that listens for the end of a job can close its connection while 
     const handle = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
     await fleet.events('solution-check').listen(handle.id, () => undefined);
     await redis.kill();
-    await expect.poll(() => fleet.client.status).toBe('reconnecting');
+    const { client } = fleet;
+    await expect.poll(() => client.status).toBe('reconnecting');
     await fleet.close();
-    await expect.poll(() => fleet.client.status).toBe('end');
+    await expect.poll(() => client.status).toBe('end');
+    // Not an error of the connection.
+    const late = addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
+    await expect(late).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('is closed'),
+    });
   } finally {
     await redis.stop();
   }

@@ -49,7 +49,7 @@ class ForeignAnswersTest(unittest.TestCase):
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
-        self.fleet = FleetClient(f"http://127.0.0.1:{server.server_port}", retry_timeout=0)
+        self.fleet = FleetClient(f"http://127.0.0.1:{server.server_port}", retry_timeout_s=0)
 
     def test_they_are_errors_of_this_package(self) -> None:
         calls = {

@@ -24,7 +24,7 @@ class UnusableOptions(unittest.TestCase):
         ]:
             with self.subTest(url=url.replace(SECRET, "..."), token=ascii(token).replace(SECRET, "...")):
                 with self.assertRaises(ValueError) as raised:
-                    FleetClient(url, token, retry_timeout=0).job("x")
+                    FleetClient(url, token, retry_timeout_s=0).job("x")
                 self.assertNotIn(SECRET, "".join(traceback.format_exception(None, raised.exception, None)))
 
     def test_a_token_may_end_with_the_line_break_of_its_file(self) -> None:

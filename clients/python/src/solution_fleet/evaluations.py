@@ -7,6 +7,7 @@ import logging
 import math
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -60,6 +61,12 @@ class Claim:
         if self._script is None:
             raise ValueError(f"job {self.id} asks for a new block; it has no checked script")
         return self._script
+
+    @property
+    def lease_seconds(self) -> float:
+        """The old name of ``lease_s``."""
+        warnings.warn("'lease_seconds' is now 'lease_s'", DeprecationWarning, stacklevel=2)
+        return self.lease_s
 
     @renamed(lease_seconds="lease_s")
     def heartbeat(self, lease_s: float | None = None) -> None:
