@@ -56,7 +56,7 @@ export interface CandidateBatchHandles {
 /**
  * Guarded evaluations of many candidates. A failed one does not affect the others: the job after them reads the outcome of
  * each with `batchOutcomes`. A batch has a key if the options name one, or if all its candidates have keys. A candidate
- * without a key then has one from the key of the batch and its place. A candidate whose key names a completed evaluation has
+ * without a key then has one from the key of the batch and its position. A candidate whose key names a completed evaluation has
  * that evaluation's result.
  *
  * @throws PayloadError with the invalid field; JobError `key-conflict` if a key names another payload or batch, or an
@@ -89,11 +89,11 @@ export async function addCandidateBatch(
   const outcomes =
     key === undefined ? await submit() : await whileReserved(fleet, jobIdForKey(queue, key), content, submit);
   // The job after a batch and its candidates are one flow.
-  const outcomeAt = (place: number) => outcomes[afterAll === undefined ? place : 0] ?? 'created';
+  const outcomeAt = (position: number) => outcomes[afterAll === undefined ? position : 0] ?? 'created';
   return {
-    evaluations: nodes.map(({ root, checkId }, place) => ({
-      evaluation: new QueuedJob(fleet, root.queue, root.id, outcomeAt(place)),
-      check: new JobHandle(fleet, 'solution-check', checkId, outcomeAt(place)),
+    evaluations: nodes.map(({ root, checkId }, position) => ({
+      evaluation: new QueuedJob(fleet, root.queue, root.id, outcomeAt(position)),
+      check: new JobHandle(fleet, 'solution-check', checkId, outcomeAt(position)),
     })),
     ...(afterAll !== undefined && { afterAll: new QueuedJob(fleet, queue, parent.id, outcomeAt(0)) }),
   };
@@ -117,9 +117,9 @@ async function withContents(
   const contents: string[] = [];
   for (const { root } of nodes) contents.push(await contentOf(fleet, root));
   const content = combinedContent([...contents, own]);
-  const roots = nodes.map(({ root, isOfBatch }, place) => {
+  const roots = nodes.map(({ root, isOfBatch }, position) => {
     if (!root.isNamed) return root;
-    return { ...root, content: isOfBatch ? content : (contents[place] ?? '') };
+    return { ...root, content: isOfBatch ? content : (contents[position] ?? '') };
   });
   return { roots, content };
 }

@@ -17,18 +17,18 @@ const CANDIDATE_FIELDS: OptionNames<Candidate> = { solution: true, data: true, k
 export interface CandidateNode {
   readonly root: FlowNode;
   readonly checkId: string;
-  /** Whether its key is derived from that of its batch and its place there, so that it belongs to this batch alone. */
+  /** Whether its key is derived from that of its batch and its position there, so that it belongs to this batch alone. */
   readonly isOfBatch: boolean;
 }
 
 /** The key of a candidate without one. No key of a pipeline has a NUL. */
-function derivedKey(batchKey: string | undefined, place: number): string | undefined {
-  return batchKey === undefined ? undefined : `${batchKey}\0${place}`;
+function derivedKey(batchKey: string | undefined, position: number): string | undefined {
+  return batchKey === undefined ? undefined : `${batchKey}\0${position}`;
 }
 
 /**
  * Builds the evaluations of a batch; it yields to other work between two candidates.
- * @param batchKey Names the candidates without keys, with their place.
+ * @param batchKey Names the candidates without keys, with their position.
  * @throws PayloadError with the invalid field; JobError `key-conflict` if two candidates have the same key and different
  *   scripts or data.
  */
