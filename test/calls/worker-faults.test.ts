@@ -1,18 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks } from '../support/agent-answers.js';
-import {
-  fleetCommand,
-  type RunningCommand,
-  startFleetCommand,
-  stopWorkers,
-} from '../support/fleet-command.js';
-import { checkInvariants } from '../support/invariants.js';
-import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import { fleetCommand } from '../support/fleet-command.js';
 import { redisOfFile } from '../support/redis.js';
+import { workerProcesses } from '../support/worker-processes.js';
 
 const PAYLOAD = {
   solution: { content: 'a = fit(all)\nprint(a)\n' },
@@ -21,63 +14,23 @@ const PAYLOAD = {
 };
 
 const redis = redisOfFile();
-let fleet: FleetClient;
-let api: MessagesApi | undefined;
-let prefixes = 0;
-let prefix = '';
-const commands: RunningCommand[] = [];
-
-beforeEach(async () => {
-  prefixes += 1;
-  prefix = `faults-${prefixes}`;
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
+const processes = workerProcesses(redis, 'faults', {
+  FLEET_LOCK_MS: '1000',
+  FLEET_CALL_RETRIES: '0',
+  FLEET_DRAIN_SECONDS: '0',
 });
-afterEach(async () => {
-  try {
-    await stopWorkers(commands.splice(0));
-    if (fleet.client.status === 'ready') await checkInvariants(fleet.client, prefix);
-  } finally {
-    await fleet.close();
-  }
-  await api?.close();
-  api = undefined;
-});
+const { answering, environment } = processes;
+const startWorker = (env: Record<string, string> = {}) => processes.start(['--kinds', 'solution-check'], env);
 
-async function answering(reply: Script): Promise<MessagesApi> {
-  api = await startMessagesApi({ reply });
-  return api;
-}
-
-function environment(): Record<string, string> {
-  return {
-    FLEET_REDIS_URL: redis.url,
-    FLEET_PREFIX: prefix,
-    FLEET_LOCK_MS: '1000',
-    FLEET_CALL_RETRIES: '0',
-    FLEET_DRAIN_SECONDS: '0',
-    ANTHROPIC_API_KEY: 'test-key',
-    ANTHROPIC_BASE_URL: api?.url ?? '',
-  };
-}
-
-async function startWorker(env: Record<string, string> = {}): Promise<RunningCommand> {
-  const command = startFleetCommand(['worker', '--kinds', 'solution-check'], {
-    env: { ...environment(), ...env },
-  });
-  commands.push(command);
-  await command.printed('worker ready');
-  return command;
-}
-
-const costs = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
-const jobKey = (id: string) => fleet.queue('solution-check').toKey(id);
+const costs = () => costsOfDay(processes.fleet.client, processes.fleet.prefix, Date.now());
+const jobKey = (id: string) => processes.fleet.queue('solution-check').toKey(id);
 /** A worker that wakes may report that it did not crash; nothing else. */
 const jobFields = async (id: string) => {
-  const { 'fleet:crashes': _deaths, ...fields } = await fleet.client.hgetall(jobKey(id));
+  const { 'fleet:crashes': _deaths, ...fields } = await processes.fleet.client.hgetall(jobKey(id));
   return fields;
 };
 const statesOf = async (id: string) =>
-  (await readCallRecords(fleet.client, jobKey(id))).map(({ step, state }) => `${step} ${state}`);
+  (await readCallRecords(processes.fleet.client, jobKey(id))).map(({ step, state }) => `${step} ${state}`);
 
 describe('a worker that is killed', () => {
   it('between sent and answered leaves one unknown call; its successor sends that one again and no other', async () => {
@@ -86,7 +39,7 @@ describe('a worker that is killed', () => {
       return index === 1 ? { kind: 'hang' } : correction('a = fit(train)');
     });
     const doomed = await startWorker();
-    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(2);
     await doomed.end('SIGKILL');
     await startWorker();
@@ -107,10 +60,12 @@ describe('a worker that is killed', () => {
   it('shows in fleet costs, of the day and of the run', async () => {
     const server = await answering(() => ({ kind: 'hang' }));
     const doomed = await startWorker();
-    await addSolutionCheck(fleet, PAYLOAD);
+    await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
     await doomed.end('SIGKILL');
-    await fleet.client.del(...(await fleet.client.keys(`${prefix}:solution-check:*:lock`)));
+    await processes.fleet.client.del(
+      ...(await processes.fleet.client.keys(`${processes.prefix}:solution-check:*:lock`)),
+    );
     const json = await fleetCommand(['costs', '--run', 'faults', '--json'], { env: environment() });
     expect(JSON.parse(json.stdout)).toMatchObject({ name: 'faults', calls: 0, callsInDoubt: 1 });
     const text = await fleetCommand(['costs'], { env: environment() });
@@ -128,16 +83,16 @@ describe('a worker that is killed', () => {
       if (index === 1 || index === 3) return { kind: 'hang' };
       return request.body.output_config ? leaks(...blocks) : correction('a = fit(train)');
     });
-    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     for (const arrived of [2, 4]) {
       const doomed = await startWorker();
       await server.arrived(arrived);
       await doomed.end('SIGTERM');
-      commands.splice(commands.indexOf(doomed), 1);
+      processes.commands.splice(processes.commands.indexOf(doomed), 1);
     }
     await startWorker();
     await handle.wait();
-    const records = await readCallRecords(fleet.client, jobKey(handle.id));
+    const records = await readCallRecords(processes.fleet.client, jobKey(handle.id));
     const paid = records.filter(({ state }) => state === 'answered').map(({ digest }) => digest);
     expect(new Set(paid).size).toBe(paid.length);
     // A call that was aborted before it arrived is in doubt too.
@@ -154,7 +109,7 @@ describe('a worker that must stop', () => {
     const lock = { FLEET_LOCK_MS: String(lockMs) };
     const server = await answering(() => ({ ...leaks(), delayMs: 2.5 * lockMs }));
     const draining = await startWorker({ ...lock, FLEET_DRAIN_SECONDS: '300' });
-    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
     await startWorker(lock);
     expect(await draining.end('SIGTERM')).toBe(0);
@@ -168,7 +123,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
   it('aborts its call, and writes neither result, ledger nor cost', async () => {
     const server = await answering((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     const sleeper = await startWorker();
-    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
     sleeper.child.kill('SIGSTOP');
     await startWorker();
@@ -185,7 +140,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     // The lock was lost because the process was paused, and the log says how that looks from inside.
     expect(sleeper.lines.join('\n')).toContain('event loop lag');
     // It continues with other work.
-    const next = await addSolutionCheck(fleet, PAYLOAD);
+    const next = await addSolutionCheck(processes.fleet, PAYLOAD);
     expect((await next.result()).status).toBe('clean');
   });
 });

@@ -1,68 +1,19 @@
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks } from '../support/agent-answers.js';
-import {
-  fleetCommand,
-  type RunningCommand,
-  startFleetCommand,
-  stopWorkers,
-} from '../support/fleet-command.js';
-import { checkInvariants } from '../support/invariants.js';
-import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import { fleetCommand, startFleetCommand } from '../support/fleet-command.js';
 import { redisOfFile, startTestRedis } from '../support/redis.js';
+import { workerProcesses } from '../support/worker-processes.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 /** On a busy machine a worker may lose its jobs with this lock duration: for jobs that are to stall. */
 const SHORT_LOCK = { FLEET_LOCK_MS: '1000' };
 
 const redis = redisOfFile();
-let fleet: FleetClient;
-let api: MessagesApi | undefined;
-let prefixes = 0;
-let prefix = '';
-const commands: RunningCommand[] = [];
-
-beforeEach(async () => {
-  prefixes += 1;
-  prefix = `process-${prefixes}`;
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
-});
-afterEach(async () => {
-  try {
-    await stopWorkers(commands.splice(0));
-    if (fleet.client.status === 'ready') await checkInvariants(fleet.client, prefix);
-  } finally {
-    await fleet.close();
-  }
-  await api?.close();
-  api = undefined;
-});
-
-async function answering(reply: Script): Promise<MessagesApi> {
-  api = await startMessagesApi({ reply });
-  return api;
-}
-
-async function startWorker(
-  args: readonly string[] = [],
-  env: Record<string, string> = {},
-): Promise<RunningCommand> {
-  const command = startFleetCommand(['worker', ...args], {
-    env: {
-      FLEET_REDIS_URL: redis.url,
-      FLEET_PREFIX: prefix,
-      FLEET_LOCK_MS: '30000',
-      ANTHROPIC_API_KEY: 'test-key',
-      ANTHROPIC_BASE_URL: api?.url ?? 'http://127.0.0.1:1',
-      ...env,
-    },
-  });
-  commands.push(command);
-  await command.printed('worker ready');
-  return command;
-}
+const processes = workerProcesses(redis, 'process', { FLEET_LOCK_MS: '30000' });
+const { answering, start: startWorker } = processes;
 
 describe('fleet worker as a process', () => {
   it('logs once which agent answers', async () => {
@@ -73,7 +24,7 @@ describe('fleet worker as a process', () => {
   it('killed with SIGKILL in mid-call: another worker takes the job over and nothing is lost', async () => {
     const server = await answering((_request, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     const doomed = await startWorker([], SHORT_LOCK);
-    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    const handle = await addSolutionCheck(processes.fleet, { solution: { content: SCRIPT } });
     await server.arrived(1);
     await doomed.end('SIGKILL');
     await startWorker([], SHORT_LOCK);
@@ -84,7 +35,7 @@ describe('fleet worker as a process', () => {
   it('SIGTERM: the running job ends, and the command exits with 0', async () => {
     const server = await answering(() => ({ ...leaks(), delayMs: 500 }));
     const worker = await startWorker();
-    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    const handle = await addSolutionCheck(processes.fleet, { solution: { content: SCRIPT } });
     await server.arrived(1);
     expect(await worker.end('SIGTERM')).toBe(0);
     expect((await handle.view()).state).toBe('completed');
@@ -93,7 +44,7 @@ describe('fleet worker as a process', () => {
   it('--drain 0: the running job returns to the queue at once, without using an attempt', async () => {
     const server = await answering(() => ({ kind: 'hang' }));
     const worker = await startWorker(['--drain', '0']);
-    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    const handle = await addSolutionCheck(processes.fleet, { solution: { content: SCRIPT } });
     await server.arrived(1);
     expect(await worker.end('SIGINT')).toBe(0);
     expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
@@ -102,7 +53,7 @@ describe('fleet worker as a process', () => {
   it('a second signal stops at once', async () => {
     const server = await answering(() => ({ kind: 'hang' }));
     const worker = await startWorker(['--drain', '600']);
-    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    const handle = await addSolutionCheck(processes.fleet, { solution: { content: SCRIPT } });
     await server.arrived(1);
     worker.child.kill('SIGTERM');
     await worker.printed('"stopping"');
@@ -113,11 +64,11 @@ describe('fleet worker as a process', () => {
   it('Redis killed in mid-job: the job is resumed after it is back', async () => {
     const server = await answering(() => ({ ...leaks(), delayMs: 1_000 }));
     await startWorker();
-    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    const handle = await addSolutionCheck(processes.fleet, { solution: { content: SCRIPT } });
     await server.arrived(1);
     await redis.kill();
     await redis.restart();
-    const later = await FleetClient.open({ redisUrl: redis.url, prefix });
+    const later = await FleetClient.open({ redisUrl: redis.url, prefix: processes.prefix });
     try {
       const { waitForJob } = await import('../../src/producers/wait-for-job.js');
       expect((await waitForJob(later, handle.id)).state).toBe('completed');
@@ -163,7 +114,7 @@ describe('a worker that stays unhealthy', () => {
     const worker = startFleetCommand(['worker'], {
       env: { FLEET_REDIS_URL: lonely.url, FLEET_UNHEALTHY_MS: '1000', ANTHROPIC_API_KEY: 'test-key' },
     });
-    commands.push(worker);
+    processes.commands.push(worker);
     await worker.printed('worker ready');
     await lonely.kill();
     const [code] = await once(worker.child, 'exit');
