@@ -97,8 +97,18 @@ export function isWarningSource(line: string, previous: string | undefined): boo
 const INTERRUPTION =
   /^\W*(?:killed|terminated|segmentation fault|aborted|out of memory|oom[- ]?kill\w*|timeout|timed out|time limit (?:reached|exceeded)|keyboardinterrupt|bus error|core dumped)\b|\bCUDA out of memory\b|\bMemoryError\b|\bexecution (?:timed out|stopped|aborted|killed)\b|\b(?:timed out|timeout|killed|terminated) after \d|process (?:was )?killed|exceeded (?:the )?time limit/i;
 
+/** `[no_mixup] ERROR: out of memory`: only the run in brackets has failed. */
+const FAILED_IN_BRACKETS =
+  /^\s{0,20}\[([^[\]]{2,80})\]\s{0,4}:?\s{0,4}(?:error|exception|failed|failure|crashed|killed|(?:cuda )?out of memory|oom|time(?:d )?out)\b/i;
+
+/** The name in brackets of the run that a line says has failed. */
+export function failedInBrackets(line: string): string | undefined {
+  return FAILED_IN_BRACKETS.exec(line.slice(0, 300))?.[1];
+}
+
 export function interruptionIn(line: string): string | undefined {
   const start = line.slice(0, 300);
+  if (failedInBrackets(start) !== undefined) return undefined;
   const isInterruption =
     INTERRUPTION.test(start) || matchesInOrder(start, /\bslurmstepd\b/i, /\b(?:oom|cancel|time limit)/i);
   return isInterruption ? line.trim().slice(0, 200) : undefined;

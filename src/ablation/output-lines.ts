@@ -71,6 +71,22 @@ export function cutLine(line: string): string {
   return `${line.slice(0, MAX_LINE_LENGTH / 2)} … ${line.slice(-MAX_LINE_LENGTH / 2)}`;
 }
 
+/** Bars that are drawn beside a score. */
+const BARS = /[\u2581-\u258f\u2591-\u2593\u25a0\u25a1\u25b0\u25b1\u2588]{2,}/g;
+/** `run=no_x auc=0.81`: the name of a variant as a value of its own. */
+const NAME_AS_VALUE =
+  /^(\s{0,20})(?:cfg|config|configuration|exp|experiment|run|variant|setting|ablation)=([\w+-]{1,80}),? +(?=\w{1,40}=[-+]?\d)/i;
+const SENTENCE_END = /(?<=[\p{L}\d%)])\. +(?=\p{Lu}\p{L})/u;
+const HAS_SCORE = /\d\.\d/;
+
+/** One line for each sentence, if at least two of them have a score. */
+function sentencesOf(line: string): readonly string[] {
+  const sentences = line.split(SENTENCE_END);
+  return sentences.length > 1 && sentences.filter((each) => HAS_SCORE.test(each)).length > 1
+    ? sentences
+    : [line];
+}
+
 /** The text a terminal shows for one line: a carriage return restarts it. */
 function* terminalLines(raw: string): Generator<OutputLine> {
   let start = 0;
@@ -103,7 +119,10 @@ export function cleanOutput(rawOutput: string): CleanOutput {
   for (const { text: raw, index } of terminalLines(rawOutput)) {
     if (raw === '' && lines.at(-1)?.text === '') continue;
     const whole = LITERAL_START.test(raw.slice(0, 200)) ? raw : cutLine(raw);
-    const text = withoutLogPrefix(visibleText(whole)).trimEnd();
+    const text = withoutLogPrefix(visibleText(whole))
+      .replace(BARS, '  ')
+      .replace(NAME_AS_VALUE, '$1$2: ')
+      .trimEnd();
     if (text === '') {
       // One blank line divides as well as many.
       if (lines.at(-1)?.text !== '') lines.push({ text, index });
@@ -124,7 +143,7 @@ export function cleanOutput(rawOutput: string): CleanOutput {
       !isWarningSource(text, previous)
     ) {
       const words = interruptionIn(text);
-      if (words === undefined) lines.push({ text, index });
+      if (words === undefined) for (const each of sentencesOf(text)) lines.push({ text: each, index });
       else interruption = words;
     }
     previous = text;

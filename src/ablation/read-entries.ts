@@ -1,7 +1,7 @@
 import { lineEntries, readKey } from './line-entries.js';
 import { holdsNamedNumbers, literalEntries } from './literal-entries.js';
 import { readLiteral } from './literal-values.js';
-import { isConclusion, isHousekeeping, isOrder } from './log-noise.js';
+import { failedInBrackets, isConclusion, isHousekeeping, isOrder } from './log-noise.js';
 import { isMetricPhrase } from './metric-names.js';
 import { type CleanOutput, cleanOutput, cutLine, type OutputLine } from './output-lines.js';
 import { type ScoreEntry, speaksOfChange } from './score-entry.js';
@@ -40,6 +40,8 @@ function labelBefore(line: string): string | undefined {
 
 /** The run that a line says has failed: `Error in variant "no scaler"`, `no scaler: crashed`. */
 function failedRunIn(line: string): FailedRun | undefined {
+  const inBrackets = failedInBrackets(line);
+  if (inBrackets !== undefined) return { label: inBrackets, isQuoted: true };
   const quoted = QUOTED.exec(line);
   const label = labelBefore(line);
   if (quoted?.[1] !== undefined && (label === undefined || quoted.index === 0))

@@ -1,5 +1,5 @@
 import { analyzeLeakage, type LeakageAnalysis, type LeakFinding } from '../leakage/analyze.js';
-import { locateBlock } from '../solution/locate-block.js';
+import { equalTextBefore, occurrencesOf } from '../solution/search.js';
 import type { AnnotatedLeakageAnswer } from './outputs.js';
 
 /** A finding, and the block by which an answer names it: one that occurs once in the script, if there is such a block. */
@@ -28,29 +28,19 @@ export function analysisAnswer(finding: NamedLeak): AnnotatedLeakageAnswer {
 }
 
 /**
- * The finding's block, widened upwards by lines until it occurs in the script only once. The number of lines is doubled,
- * then halved: in a script of the same lines over and over, trying each number takes minutes.
+ * The finding's block, widened upwards by lines until it occurs in the script only once. Takes time proportional to the script's
+ * length, also in a script of the same lines over and over.
  */
 function uniqueBlock({ start, end }: LeakFinding, code: string): string {
-  const starts = [start];
-  for (let from = start; from > 0; ) {
+  const block = code.slice(start, end);
+  const others = [...occurrencesOf(block, code)].filter((offset) => offset !== start);
+  if (others.length === 0) return block;
+  const alike = equalTextBefore(start, code);
+  const longest = others.reduce((most, offset) => Math.max(most, alike[offset] as number), 0);
+  let from = start;
+  while (from > 0 && start - from <= longest) {
     // An offset below zero would count as zero, and a line break there be found again and again.
     from = from < 2 ? 0 : code.lastIndexOf('\n', from - 2) + 1;
-    starts.push(from);
   }
-  const isUnique = (lines: number) =>
-    (locateBlock(code.slice(starts[lines], end), code)?.occurrences ?? 1) === 1;
-  const most = starts.length - 1;
-  let enough = 0;
-  let few = -1;
-  while (enough < most && !isUnique(enough)) {
-    few = enough;
-    enough = Math.min(most, enough * 2 + 1);
-  }
-  while (enough - few > 1) {
-    const middle = (few + enough) >> 1;
-    if (isUnique(middle)) enough = middle;
-    else few = middle;
-  }
-  return code.slice(starts[enough], end);
+  return code.slice(from, end);
 }

@@ -68,3 +68,30 @@ export function searchText(needle: string, haystack: string): SearchResult | nul
 export function occurrencesOf(needle: string, haystack: string): Iterable<number> {
   return needle.length > haystack.length ? [] : offsetsOf(codeUnits(needle), codeUnits(haystack), true);
 }
+
+/**
+ * For every offset of a text, how many code units before it are the same as those before `position` (Z algorithm on the reversed
+ * text, Gusfield 1997): time proportional to the text's length.
+ */
+export function equalTextBefore(position: number, text: string): Int32Array {
+  const units = codeUnits(text);
+  const head = position;
+  // Symbol i of the reversed text before `position`, then a symbol that no text has, then the whole text reversed.
+  const symbol = (i: number): number => {
+    if (i < head) return units[position - 1 - i] as number;
+    return i === head ? -1 : (units[units.length - 1 - (i - head - 1)] as number);
+  };
+  const size = head + 1 + units.length;
+  const lengths = new Int32Array(size);
+  let left = 0;
+  let right = 0;
+  for (let i = 1; i < size; i += 1) {
+    let length = i < right ? Math.min(right - i, lengths[i - left] as number) : 0;
+    while (i + length < size && symbol(length) === symbol(i + length)) length += 1;
+    lengths[i] = length;
+    if (i + length > right) [left, right] = [i, i + length];
+  }
+  return Int32Array.from({ length: units.length + 1 }, (_, offset) =>
+    offset === 0 ? 0 : (lengths[head + 1 + units.length - offset] as number),
+  );
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { locateBlock } from '../../src/solution/index.js';
-import { search, searchText } from '../../src/solution/search.js';
+import { equalTextBefore, search, searchText } from '../../src/solution/search.js';
 
 /** The same numbers, with every look at one of them counted. */
 function counted(values: ArrayLike<number>, counter: { looks: number }): ArrayLike<number> {
@@ -73,5 +73,29 @@ describe('locateBlock on large scripts', () => {
   ])('ends for 1 MiB of %s', (_name, content, block) => {
     // In steps proportional to the product of both lengths, 10^11, it would not end within the test's time.
     expect(locateBlock(block, content)).toBeNull();
+  });
+});
+
+describe('equalTextBefore', () => {
+  it('tells for every offset how much of the text before it is the text before the position', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 40 }),
+        fc.nat(40),
+        (text, at) => {
+          const position = Math.min(at, text.length);
+          const expected = Array.from({ length: text.length + 1 }, (_, offset) => {
+            let length = 0;
+            while (
+              length < Math.min(position, offset) &&
+              text[position - 1 - length] === text[offset - 1 - length]
+            )
+              length += 1;
+            return length;
+          });
+          expect([...equalTextBefore(position, text)]).toEqual(expected);
+        },
+      ),
+    );
   });
 });
