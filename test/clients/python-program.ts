@@ -59,7 +59,12 @@ export class PythonProgram {
 
   /** Lets a program go on that waits for a line. */
   goOn(): void {
-    this.#child.stdin?.write('\n');
+    this.write('');
+  }
+
+  /** Writes a line to its standard input. */
+  write(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
   }
 
   signal(signal: NodeJS.Signals): void {

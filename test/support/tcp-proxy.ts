@@ -27,6 +27,8 @@ export class TcpProxy {
   mode: LinkMode = 'open';
   /** Added to every chunk in either direction, in milliseconds. */
   delayMs = 0;
+  /** Called with each chunk of a client before it passes; it may change the mode. */
+  onRequest: ((chunk: Buffer) => void) | undefined;
   /** Connections that have been accepted since the start. */
   accepted = 0;
   /** Bytes that have come in, both directions together, whatever became of them. */
@@ -114,6 +116,7 @@ export class TcpProxy {
     };
     from.on('data', (chunk: Buffer) => {
       this.incomingBytes += chunk.length;
+      if (direction === 'request') this.onRequest?.(chunk);
       if (!this.#passes(pair, direction)) {
         pair.torn.add(direction);
         this.swallowedBytes += chunk.length;
