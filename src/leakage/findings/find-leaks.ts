@@ -117,6 +117,15 @@ export function findLeaks(interp: Interpreter): Leak[] {
       const isFirst = inSample.statement.start < training.statement.start;
       add(leakAt('stacking', training, base, isFirst ? { scoredBy: inSample.statement } : {}));
     }
+    // A model of an earlier stage has seen the scored rows, and the later one learns or gets what it says.
+    if (overlap === 'no' && inSample === undefined) {
+      const stages = [...training.predictions, ...(training.teachers ?? []), ...prediction.inputs];
+      for (const { training: stage } of stages) {
+        if (stage === undefined || !hasSeen(stage, prediction.rows)) continue;
+        const split = splitBetween(stage.rows, prediction.rows);
+        add(leakAt('training-rows', stage, base, { split, joinedBy: interp.joinOf(stage.rows) }));
+      }
+    }
     const groups = ignoredGroups(prediction.rows);
     if (groups !== undefined && overlap === 'no' && !insideTrainingSide(prediction.rows, scored)) {
       const { rows, rowsText } = prediction;
@@ -182,6 +191,24 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
     const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
     return [leakAt('training-rows', training, scoring)];
   });
+}
+
+/** Whether a model was trained on these rows; one that is trained fold by fold has not seen those of its own fold. */
+function hasSeen(training: Training, rows: readonly Region[]): boolean {
+  return (
+    training.supervised &&
+    training.certain &&
+    training.rows.length > 0 &&
+    overlapOf(training.rows, rows) === 'yes' &&
+    !training.rows.some(isOfFolds)
+  );
+}
+
+function isOfFolds(region: Region): boolean {
+  countWork(region.depth);
+  for (let part: Region | undefined = region; part !== undefined; part = part.parent)
+    if (part.partition?.form === 'folds') return true;
+  return false;
 }
 
 /** Predictions of a model for rows that it was trained on. */

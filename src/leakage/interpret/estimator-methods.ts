@@ -177,8 +177,8 @@ function fitted(
   const rows = division?.trained ?? facts;
   const training = trainingOf(interp, subject, rows, rowsText, extra, call, undefined, label.columns);
   const target = argument(args, 1, 'y', 'label');
-  const pseudo = target !== undefined && interp.dataOf(target).predictions.length > 0;
-  const recorded = pseudo ? { ...training, pseudo } : training;
+  const teachers = target === undefined ? [] : interp.dataOf(target).predictions;
+  const recorded = teachers.length > 0 ? { ...training, pseudo: true, teachers } : training;
   interp.store.write(estimator.cell, { ...state, training: recorded, fits: training.fits });
   return 'trained';
 }

@@ -237,7 +237,10 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
   let scores: readonly Score[] = [];
   for (const value of values) {
     const next = factsOf(value);
-    if (/^[<>=!]/.test(operator)) scores = union(scores, meetLabels(interp, facts, next, expression));
+    // Equal or not: labels of a file of their own are compared with the predictions for the rows beside them.
+    const isEquality = /^[=!]=$/.test(operator);
+    if (/^[<>=!]/.test(operator))
+      scores = union(scores, meetLabels(interp, facts, next, expression, isEquality));
     facts = joinFacts(facts, next);
   }
   facts = { ...facts, scores: union(facts.scores, scores) };

@@ -62,7 +62,7 @@ const MAX_COUNTED = 256;
 
 /** Identifiers of those who are measured again and again. */
 const MEASURED =
-  /^(patient|subject|participant|speaker|person|donor|animal|writer)[\s_]?(id|code|no|nr|number)$/i;
+  /^((patient|subject|participant|speaker|person|donor|animal|writer)[\s_]?(id|code|no|nr|number)|patient|participant|speaker|donor|writer)$/i;
 
 /** Columns of identifiers whose rows the code counts, each with the rows of its table. */
 export class CountedGroups {

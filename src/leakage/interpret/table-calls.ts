@@ -33,13 +33,28 @@ export function sourceTable(interp: Interpreter, path: string, args: Arguments, 
   const stored = file === undefined ? undefined : interp.stored.read(file);
   if (stored !== undefined) return stored;
   const [first] = args.positional;
-  nameSecondReading(interp, file, call);
+  const known = fileKey(interp, args, call);
+  if (known === undefined) nameSecondReading(interp, file, call);
   const name = first?.type === 'constant' ? String(first.value) : '';
-  const region = interp.source(`${interp.siteKey(call)}:${name}`, name || interp.label(call));
+  const region = interp.source(known ?? `${interp.siteKey(call)}:${name}`, name || interp.label(call));
   if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
     return { type: 'opaque', facts: NO_FACTS, source: region };
   }
   return newTable({ ...emptyTable({ ...NO_FACTS, rows: [region] }, 'frame'), partial: false });
+}
+
+/** Options of a reading function that do not decide which rows are read. */
+const COLUMN_OPTIONS =
+  /^(usecols|columns|index_col|parse_dates|dtype|sep|delimiter|encoding|names|header|low_memory|engine|na_values|allow_pickle|mmap_mode)$/;
+
+/** What all calls that read the same rows of a file have in common; undefined where the name of the file is not known. */
+function fileKey(interp: Interpreter, args: Arguments, call: Call): string | undefined {
+  const [file, ...others] = args.positional;
+  if (file?.type !== 'constant' || typeof file.value !== 'string' || others.length > 0) return undefined;
+  const limits = [...args.keywordExpressions]
+    .filter(([name]) => !COLUMN_OPTIONS.test(name))
+    .map(([name, expression]) => `${name}=${interp.text(expression)}`);
+  return ['file', interp.text(call.callee), file.value, ...limits.sort()].join(':');
 }
 
 /** Rows of a file that is read twice are the same rows, but they are followed as others. */
@@ -85,10 +100,25 @@ export function holdout(interp: Interpreter, args: Arguments, call: Call): Value
     { partition, side: 'test', role: 'test' },
   ];
   const results: Value[] = [];
+  // The seed that scored best was chosen on the rows that it holds out.
+  const seed = args.keywords.get('random_state');
+  const chosen =
+    seed === undefined ? [] : factsOf(seed).fits.filter(({ kind }) => kind === 'selection');
+  // What is divided together lies side by side, row by row, as a list of labels beside the features.
+  const beside = args.positional.map((value) => interp.dataOf(value)).find(({ rows }) => rows.length > 0);
   for (const value of args.positional) {
+    const table = value.type === 'positions' ? undefined : asTable(interp, value);
+    const whole =
+      table === undefined || table.rows.length > 0 || beside === undefined
+        ? table
+        : { ...table, rows: beside.rows, certain: beside.certain };
     for (const side of sides) {
-      if (value.type === 'positions') results.push(afterSteps(value, [side]));
-      else results.push(newTable(pickRows(interp, asTable(interp, value), [side])));
+      if (value.type === 'positions' || whole === undefined) {
+        results.push(value.type === 'positions' ? afterSteps(value, [side]) : value);
+      } else {
+        const part = pickRows(interp, whole, [side]);
+        results.push(newTable(chosen.length === 0 ? part : { ...part, fits: union(part.fits, chosen) }));
+      }
     }
   }
   return list(results, true);

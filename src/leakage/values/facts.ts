@@ -35,6 +35,8 @@ export interface Training {
   readonly fits: readonly FitEvent[];
   /** Whether its labels are predictions of another model. */
   readonly pseudo?: boolean;
+  /** Predictions that some of its labels are. */
+  readonly teachers?: readonly Prediction[];
   /** Whether labels were passed to it. */
   readonly supervised: boolean;
   /** Columns that the labels are. */
