@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   evaluateLeakage,
+  isRightBlock,
   type LeakageEvaluation,
   proportion,
 } from '../../scripts/evaluation/labeled-scripts.js';
@@ -85,6 +86,37 @@ describe.each([
     const { mistakes, stillLeaky } = await evaluateLeakage(scripts);
     expect(mistakes).toEqual([]);
     expect(stillLeaky.count).toBe(0);
+  });
+});
+
+describe.each([
+  ['tenth.jsonl', ['alpha-leak-021', 'alpha-leak-027', 'alpha-leak-057']],
+  [
+    'eleventh.jsonl',
+    [
+      'dogs-flip-before-split',
+      'kdd-autoencoder-all',
+      'har-overlap-windows',
+      'german-credit-woe',
+      'airpassengers-in-sample',
+    ],
+  ],
+])('labeled scripts of %s', (file, known) => {
+  it('REQ-SF-014: flags no clean script, finds the right blocks, and misses what the document says', async () => {
+    const document = await readFile(packagePath('docs', 'measurements', 'leakage.md'), 'utf8');
+    const [missed, wrong]: [string[], string[]] = [[], []];
+    for (const script of labeledScripts(file)) {
+      const { findings } = await analyzeLeakage(script.script);
+      if (!script.leaky && findings.length > 0) wrong.push(script.id);
+      if (script.leaky && findings.length === 0) missed.push(script.id);
+      else if (script.leaky && !findings.some((finding) => isRightBlock(finding, script)))
+        wrong.push(script.id);
+      const twin = typeof script.fixed === 'string' ? await analyzeLeakage(script.fixed) : undefined;
+      if (twin !== undefined && twin.findings.length > 0) wrong.push(`${script.id} (fixed)`);
+    }
+    expect(wrong).toEqual([]);
+    expect(missed).toEqual(known);
+    for (const id of known) expect(document).toContain(`(${id})`);
   });
 });
 

@@ -85,6 +85,7 @@ export function estimatorMethod(
 ): Value {
   const state = estimator.cell.value;
   if (state.role === 'splitter') return name === 'split' ? foldsOf(interp, state, args, call) : UNKNOWN;
+  if (/^(set_weights|load_weights|load_model)$/.test(name)) interp.foldRounds.reset(estimator.cell);
   if (/^load_(state_dict|weights)$/.test(name)) loadChosen(interp, estimator, args);
   if (name === 'save' && interp.context.choices.length > 0)
     interp.savedChoices = union(interp.savedChoices, interp.context.choices);
@@ -174,13 +175,21 @@ function fitted(
   const label = labelsOf(interp, args, call);
   const watched = watchedRows(interp, state, args, estimator.cell, division?.heldOut);
   const extra = [...watched, ...chosenOptions(state), ...label.fits];
-  const rows = division?.trained ?? facts;
+  const learned = division?.trained ?? facts;
+  const rows = isKerasModel(state)
+    ? { ...learned, rows: interp.foldRounds.train(estimator.cell, learned.rows) }
+    : learned;
   const training = trainingOf(interp, subject, rows, rowsText, extra, call, undefined, label.columns);
   const target = argument(args, 1, 'y', 'label');
   const teachers = target === undefined ? [] : interp.dataOf(target).predictions;
   const recorded = teachers.length > 0 ? { ...training, pseudo: true, teachers } : training;
   interp.store.write(estimator.cell, { ...state, training: recorded, fits: training.fits });
   return 'trained';
+}
+
+/** Whether `fit` goes on from the weights that the model has. */
+function isKerasModel({ path, role }: EstimatorState): boolean {
+  return role === 'network' && /^(tensorflow\.|tf_)?keras\b/.test(path);
 }
 
 /** Slices `X[i:i + n]` that a loop goes through are all rows in the end. */

@@ -16,6 +16,7 @@ import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../
 import { countWork } from '../values/work.js';
 import type { Arguments } from './arguments.js';
 import { ExecutionContext } from './execution-context.js';
+import { FoldRounds } from './fold-rounds.js';
 import { ScoreRecord } from './score-record.js';
 import { CountedGroups } from './splitters.js';
 import { StoredFiles } from './stored-files.js';
@@ -69,6 +70,7 @@ export class Interpreter {
   readonly validated = new Map<object, { facts: Facts; rowsText: string; isOnly: boolean }>();
   /** The loop that goes through the folds of a splitter. */
   readonly foldLoops = new Map<Partition, Stmt>();
+  readonly foldRounds = new FoldRounds();
   readonly counted = new CountedGroups();
   readonly global = new Scope(undefined);
   scope = this.global;

@@ -10,6 +10,7 @@ import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
 import { withChoices } from './choices.js';
 import { polarsExpression } from './column-expressions.js';
+import { directoryDataset } from './directories.js';
 import { crossScore } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
@@ -54,6 +55,8 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
   switch (known?.effect) {
     case 'source':
       return sourceTable(interp, path, args, call);
+    case 'directory':
+      return directoryDataset(interp, args, call);
     case 'holdout-split':
       return holdout(interp, args, call);
     case 'random-split':

@@ -366,7 +366,10 @@ function runFor(interp: Interpreter, statement: For): Flow {
       before,
       rounds: rounds.length,
     });
-    for (const partition of foldsIn(element)) interp.foldLoops.set(partition, statement);
+    for (const partition of foldsIn(element)) {
+      interp.foldLoops.set(partition, statement);
+      interp.foldRounds.begin(partition);
+    }
     const flow = runSuite(interp, statement.body);
     interp.context.leaveLoop();
     interp.context.leaveRound();

@@ -102,8 +102,7 @@ export function holdout(interp: Interpreter, args: Arguments, call: Call): Value
   const results: Value[] = [];
   // The seed that scored best was chosen on the rows that it holds out.
   const seed = args.keywords.get('random_state');
-  const chosen =
-    seed === undefined ? [] : factsOf(seed).fits.filter(({ kind }) => kind === 'selection');
+  const chosen = seed === undefined ? [] : factsOf(seed).fits.filter(({ kind }) => kind === 'selection');
   // What is divided together lies side by side, row by row, as a list of labels beside the features.
   const beside = args.positional.map((value) => interp.dataOf(value)).find(({ rows }) => rows.length > 0);
   for (const value of args.positional) {

@@ -3,6 +3,7 @@ import type { LeakKind } from '../kinds.js';
 /** What a library function does with the rows that are passed to it. */
 type FunctionEffect =
   | 'source'
+  | 'directory'
   | 'holdout-split'
   | 'random-split'
   | 'array-split'
@@ -51,6 +52,18 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
     effect: 'random-split',
     paths: ['torch.utils.data.random_split'],
     source: 'torch.utils.data.random_split',
+  },
+  {
+    effect: 'directory',
+    paths: ['image', 'text', 'audio'].flatMap((content) => [
+      `keras.utils.${content}_dataset_from_directory`,
+      `keras.preprocessing.${content}_dataset_from_directory`,
+      `keras.preprocessing.image.${content}_dataset_from_directory`,
+      `tensorflow.keras.utils.${content}_dataset_from_directory`,
+      `tensorflow.keras.preprocessing.${content}_dataset_from_directory`,
+      `tensorflow.keras.preprocessing.image.${content}_dataset_from_directory`,
+    ]),
+    source: 'keras.utils.image_dataset_from_directory: the seed decides which files `subset` holds',
   },
   { effect: 'array-split', paths: ['numpy.split', 'numpy.array_split'], source: 'numpy.split' },
   {
