@@ -94,7 +94,7 @@ def probe(task):
     problems = [problem for problem, isFound in found.items() if isFound]
     libraries = [name for name in ("numpy", "pandas", "sklearn") if importlib.util.find_spec(name) is not None]
     if not problems:
-        limits.apply(task["memoryMb"], PROCESSES, 8, 30)
+        limits.apply(task["memoryMb"], PROCESSES, 8, 120)
         if not limits_processes():
             problems.append("the number of processes is not limited")
         if not limits_memory(task["memoryMb"]):

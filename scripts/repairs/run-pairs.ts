@@ -33,11 +33,15 @@ const ResultSchema = z.discriminatedUnion('ran', [
 export type PairResult = z.infer<typeof ResultSchema>;
 type Run = z.infer<typeof RunSchema>;
 
+const HAS_LIBRARIES =
+  'import sys; from importlib.util import find_spec; sys.exit(not (find_spec("sklearn") and find_spec("pandas")))';
+
 /** The first Python on this machine that has scikit-learn and pandas; Debian's own may, where another hides it. */
 export function pythonWithSklearn(): string | undefined {
   return [process.env.EVAL_PYTHON ?? 'python3', '/usr/bin/python3', 'python'].find((candidate) => {
     try {
-      execFileSync(candidate, ['-c', 'import sklearn, pandas'], { stdio: 'ignore', timeout: 60_000 });
+      // Loading them takes seconds.
+      execFileSync(candidate, ['-c', HAS_LIBRARIES], { stdio: 'ignore', timeout: 60_000 });
       return true;
     } catch {
       return false;

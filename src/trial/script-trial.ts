@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { messageOf } from '../errors.js';
+import { digestOf } from '../queues/common.js';
 import type { TrialSummary } from '../queues/solution-check.js';
 import { neutralizeMagics } from '../solution/index.js';
 import { failureOf, hitLimit, RunSchema, whatFailed } from './compare-runs.js';
+import type { RecentMap } from './recent-map.js';
 
 /** What a trial says about a correction. A correction that could not be tried out is as good as without a trial. */
 export type TrialOutcome =
@@ -25,30 +27,31 @@ type Answer = z.infer<typeof AnswerSchema>;
 /** Gives a task to the program in the sandbox. @throws Error without an answer; the reason of an abort. */
 export type SandboxProgram = (task: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
+/** What a script is tried out with. */
+export interface TrialParts {
+  readonly sandbox: TrialSummary['sandbox'];
+  readonly program: SandboxProgram;
+  /** Whether the job has been aborted. */
+  readonly isAborted: () => boolean;
+  /** Earlier outcomes: a job that waited for a child runs again from its beginning, and must decide as before. */
+  readonly remembered: RecentMap<string, TrialOutcome>;
+}
+
 /**
  * The trials of one script and its corrections. The first one finds data on which the original runs; the others use them, so
  * that the original runs only once.
  */
 export class ScriptTrial {
   readonly #original: string;
-  readonly #sandbox: TrialSummary['sandbox'];
-  readonly #program: SandboxProgram;
-  readonly #isAborted: () => boolean;
+  readonly #parts: TrialParts;
   #known: { readonly spec: unknown; readonly ran: unknown } | undefined;
   /** Why no correction of this script can be tried out. */
   #impossible: string | undefined;
   readonly #outcomes = new Map<string, TrialOutcome>();
 
-  constructor(
-    original: string,
-    sandbox: TrialSummary['sandbox'],
-    program: SandboxProgram,
-    isAborted: () => boolean,
-  ) {
-    this.#sandbox = sandbox;
+  constructor(original: string, parts: TrialParts) {
     this.#original = neutralizeMagics(original);
-    this.#program = program;
-    this.#isAborted = isAborted;
+    this.#parts = parts;
   }
 
   /** What became of the corrected scripts that were tried out. */
@@ -58,7 +61,7 @@ export class ScriptTrial {
       outcomes.filter(({ outcome }) => outcome === wanted).length;
     const reason = outcomes.find((one) => one.outcome === 'not-possible');
     return {
-      sandbox: this.#sandbox,
+      sandbox: this.#parts.sandbox,
       passed: count('passed'),
       refused: count('refused'),
       notPossible: count('not-possible'),
@@ -71,23 +74,27 @@ export class ScriptTrial {
    * @throws the reason of the job's abort.
    */
   async tryOut(corrected: string): Promise<TrialOutcome> {
-    const known = this.#outcomes.get(corrected);
-    if (known !== undefined) return known;
-    const outcome: TrialOutcome =
-      this.#impossible === undefined
-        ? await this.#run(neutralizeMagics(corrected))
-        : { outcome: 'not-possible', reason: this.#impossible };
+    const { remembered } = this.#parts;
+    const key = digestOf(JSON.stringify([this.#original, corrected]));
+    const outcome = remembered.get(key) ?? (await this.#find(corrected));
+    remembered.set(key, outcome);
     this.#outcomes.set(corrected, outcome);
     return outcome;
+  }
+
+  async #find(corrected: string): Promise<TrialOutcome> {
+    return this.#impossible === undefined
+      ? this.#run(neutralizeMagics(corrected))
+      : { outcome: 'not-possible', reason: this.#impossible };
   }
 
   async #run(corrected: string): Promise<TrialOutcome> {
     let answer: Answer;
     try {
       const task = { do: 'trial', original: this.#original, corrected, ...this.#known };
-      answer = AnswerSchema.parse(await this.#program(task));
+      answer = AnswerSchema.parse(await this.#parts.program(task));
     } catch (thrown) {
-      if (this.#isAborted()) throw thrown;
+      if (this.#parts.isAborted()) throw thrown;
       return { outcome: 'not-possible', reason: `the trial gave no answer: ${messageOf(thrown)}` };
     }
     if ('unfit' in answer) return this.#notPossible(answer.unfit);

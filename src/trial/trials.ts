@@ -1,14 +1,20 @@
+import { abortable } from '../async.js';
+import { RecentMap } from './recent-map.js';
 import { type FoundSandbox, findSandbox } from './sandbox/find-sandbox.js';
 import { runInside } from './sandbox/run-inside.js';
 import { DISK_MB, MAX_PROCESSES } from './sandbox/sandbox.js';
-import type { ScriptTrial } from './script-trial.js';
+import type { ScriptTrial, TrialOutcome } from './script-trial.js';
 import { DEFAULT_TRIAL_SETTINGS, type TrialSettings } from './settings.js';
 import { Slots } from './slots.js';
+
+/** Number of outcomes that are remembered. */
+const REMEMBERED = 1_000;
 
 /** Runs scripts and their corrections on made-up data, each in a sandbox of its own. */
 export class Trials {
   readonly #settings: TrialSettings;
   readonly #slots: Slots;
+  readonly #remembered = new RecentMap<string, TrialOutcome>(REMEMBERED);
   #found: Promise<FoundSandbox> | undefined;
 
   constructor(settings: Partial<TrialSettings> = {}) {
@@ -34,7 +40,9 @@ export class Trials {
    * @throws TrialError `trial-unavailable` before anything runs.
    */
   async of(original: string, signal?: AbortSignal): Promise<ScriptTrial> {
-    const { sandbox, extraLibraries: libraries } = await this.sandbox();
+    const { sandbox, extraLibraries: libraries } = await (signal === undefined
+      ? this.sandbox()
+      : abortable(this.sandbox(), signal));
     // It reads Python; most workers never try a script out.
     const { ScriptTrial } = await import('./script-trial.js');
     const { seconds, memoryMb } = this.#settings;
@@ -44,6 +52,11 @@ export class Trials {
         () => runInside(sandbox, { ...task, ...limits }, { seconds, signal, libraries }),
         signal,
       );
-    return new ScriptTrial(original, sandbox.name, program, () => signal?.aborted === true);
+    return new ScriptTrial(original, {
+      sandbox: sandbox.name,
+      program,
+      isAborted: () => signal?.aborted === true,
+      remembered: this.#remembered,
+    });
   }
 }

@@ -21,8 +21,10 @@ import {
   type Reply,
 } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { sandboxOfMachine, TRIAL_SETTINGS } from '../support/trials.js';
 
 const redis = redisOfFile();
+const sandbox = await sandboxOfMachine();
 const SCRIPT = 'a = fit(all)\nb = score(all)\n';
 const VERIFIED = { solution: { content: SCRIPT }, verify: 'agent' as const };
 
@@ -79,6 +81,28 @@ describe('a corrected script that is to be verified', () => {
     const handle = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' }, verify: 'agent' });
     expect((await handle.result()).status).toBe('clean');
     expect(api.requests).toHaveLength(1);
+  });
+
+  it('has trials in both checks, and fails finally, before any call, on a worker without a sandbox', async () => {
+    const trial = { ...VERIFIED, trial: true, tags: { run: 'tried' } };
+    const worker = await start({ trials: { sandbox: 'off' } });
+    const { evaluation, check } = await addGuardedEvaluation(fleet, {
+      ...trial,
+      evaluation: { queue: 'evaluate', name: 'score' },
+    });
+    const failed = await check.wait();
+    expect(failed).toMatchObject({ state: 'failed', attempts: 1, error: { code: 'trial-unavailable' } });
+    expect(failed.error?.message).toContain('switched off');
+    expect(await evaluation.wait()).toMatchObject({ state: 'failed' });
+    expect(api.requests).toHaveLength(0);
+    if (sandbox === undefined) return;
+    await worker.stop(0);
+    await start({ trials: TRIAL_SETTINGS });
+    await retryJob(fleet, check.id);
+    const notPossible = { trial: { passed: 0, refused: 0, notPossible: 1 } };
+    expect(await check.result()).toMatchObject({ status: 'corrected', ...notPossible });
+    const [child = ''] = await childrenOf('tried');
+    expect((await findJob(fleet, child)).job.data).toMatchObject({ trial: true });
   });
 
   it('has the second corrections too, and an evaluation gets that script', async () => {

@@ -45,7 +45,7 @@ const keyOf = ({ id }: JobHandle<'solution-check'>) => test.fleet.queue('solutio
 async function submitWithCrashes(
   content: string,
   crashes = 1,
-  settings: { verify?: 'agent' } = {},
+  settings: { verify?: 'agent'; trial?: boolean } = {},
 ): Promise<JobHandle<'solution-check'>> {
   const queue = test.fleet.queue('solution-check');
   await queue.pause();
@@ -109,6 +109,12 @@ describe('a job in whose attempt a worker crashed', () => {
       'the agent checked the corrected script again and found no leakage',
     );
     expect(api.requests).toHaveLength(3);
+  });
+
+  it('has the settings for trials of its worker there', async () => {
+    const handle = await submitWithCrashes('x = 1\n', 1, { trial: true });
+    await startWorker({ trials: { sandbox: 'off' } });
+    expect(await handle.wait()).toMatchObject({ state: 'failed', error: { code: 'trial-unavailable' } });
   });
 
   it('fails there as it would anywhere: with its code, the answer as it came, and what that cost', async () => {

@@ -74,17 +74,18 @@ describe('flows over HTTP', () => {
   });
 
   it('checks of evaluations carry what a corrected script needs', async () => {
-    const verified = { ...GUARDED, verify: 'agent' };
+    const verified = { ...GUARDED, verify: 'agent', trial: true };
     const { json } = await gateway.send('POST', '/v1/flows/guarded-evaluation', verified);
     const batch = {
       candidates: [{ solution: GUARDED.solution }],
       evaluation: GUARDED.evaluation,
       verify: 'agent',
+      trial: true,
     };
     const { json: ofBatch } = await gateway.send('POST', '/v1/flows/candidate-batch', batch);
     for (const { check } of [json, ...ofBatch.evaluations]) {
       const job = await test.fleet.queue('solution-check').getJob(check.id);
-      expect(job?.data).toMatchObject({ verify: 'agent', v: 2 });
+      expect(job?.data).toMatchObject({ verify: 'agent', trial: true, v: 2 });
     }
     const { status, json: refused } = await gateway.send('POST', '/v1/flows/guarded-evaluation', {
       ...GUARDED,

@@ -7,7 +7,8 @@ import { DEFAULT_TRIAL_SETTINGS, type TrialSettings } from '../../src/trial/sett
 export const TRIAL_SETTINGS: TrialSettings = {
   ...DEFAULT_TRIAL_SETTINGS,
   python: pythonWithSklearn() ?? 'python3',
-  seconds: 60,
+  // However busy the machine is.
+  seconds: 600,
 };
 
 /** The sandbox of this machine; where there is none, undefined, said aloud. */

@@ -13,7 +13,7 @@ import { sandboxOfMachine, TRIAL_SETTINGS } from '../support/trials.js';
 
 const found = await sandboxOfMachine();
 
-const LIMITS = { seconds: 60, memoryMb: 1_024, processes: 32, diskMb: 64 };
+const LIMITS = { seconds: 600, memoryMb: 1_024, processes: 32, diskMb: 64 };
 const AnswerSchema = z.object({ original: RunSchema });
 
 /** Runs a script in the sandbox as the original of a trial; it prints one line of JSON. */

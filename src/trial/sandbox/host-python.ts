@@ -37,7 +37,7 @@ const AnswerSchema = z.object({
 });
 
 /** How long Python may take to say where it is, in milliseconds. */
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 /**
  * Locates an interpreter and its libraries, by running it.

@@ -17,7 +17,7 @@ const AnswerSchema = z.object({
 export type Probed = Pick<z.infer<typeof AnswerSchema>, 'python' | 'libraries'>;
 
 /** Longest probe, in seconds. */
-const PROBE_SECONDS = 30;
+const PROBE_SECONDS = 120;
 
 /**
  * Runs a program in a sandbox that tries to get out of it: to a file, a server, a process and the environment of this

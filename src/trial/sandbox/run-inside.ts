@@ -26,7 +26,7 @@ const MAX_ANSWER = 2 ** 20;
 /** Longest text of its errors that is kept, in characters. */
 const MAX_ERRORS = 2_000;
 /** Time for starting a sandbox and loading libraries, in addition to that of the program, in milliseconds. */
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 export interface InsideOptions {
   /** How long the program may run once it has started, in seconds. */
