@@ -62,10 +62,9 @@ export {
 } from './producers/dead-letters.js';
 export { addExtract } from './producers/extract.js';
 export { FleetClient, type FleetClientOptions } from './producers/fleet-client.js';
+export { type BatchOutcome, batchOutcomes } from './producers/flows/batch-outcomes.js';
 export {
   addCandidateBatch,
-  type BatchOutcome,
-  batchOutcomes,
   type Candidate,
   type CandidateBatch,
 } from './producers/flows/candidate-batch.js';

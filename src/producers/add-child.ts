@@ -6,6 +6,7 @@ import { clearCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { prepareData } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
+import { GUARD_FIELD } from './flows/evaluation-guard.js';
 import { jobIdForKey } from './job-id.js';
 import { type FleetJobOptions, jobOptions, retention, separateBytes, storedData } from './job-options.js';
 import { lineageTags, withTags } from './job-tags.js';
@@ -82,12 +83,15 @@ export async function addChild(
         priority: inherited.priority ?? DEFAULT_PRIORITY,
         ...(attempts === undefined ? {} : attemptOptions(attempts)),
       };
+  const isPipelineJob = isKind !== true && !fleet.kinds.has(queue);
   const withDepth: FleetJobOptions = {
     fleet: {
       ...(options as FleetJobOptions).fleet,
       ...inherited,
       depth: depth + 1,
       ...(isKind === true && { isKind }),
+      // An evaluation has a guard, and its claim must have a checked script.
+      ...(isPipelineJob && !(GUARD_FIELD in data) && { handOut: 'data' as const }),
     },
   };
   try {

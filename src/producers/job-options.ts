@@ -20,6 +20,11 @@ export interface FleetJobOptions {
     readonly bytes?: number;
     /** Digest of everything that was submitted under the key of the job: its flow, or its batch. */
     readonly content?: string;
+    /**
+     * What a claim hands out of a job in a pipeline queue that has no script to evaluate: the outcomes of the candidates
+     * before it, or its data alone. Absent: the job is an evaluation, and must have a checked script.
+     */
+    readonly handOut?: 'outcomes' | 'data';
   };
 }
 

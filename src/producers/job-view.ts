@@ -173,15 +173,20 @@ export function unreadable(thrown: unknown): JobFailure {
   return { code: thrown.code, message: thrown.message, retryable: thrown.retryable };
 }
 
+/** The failure of every cancelled job. */
+export const CANCELLED: JobFailure = {
+  code: 'job-cancelled',
+  message: 'the job was cancelled',
+  retryable: false,
+};
+
 export async function errorOf(
   fleet: FleetClient,
   state: JobState,
   failedReason: string | undefined,
   jobKey: string,
 ): Promise<JobFailure | undefined> {
-  if (state === 'cancelled') {
-    return { code: 'job-cancelled', message: 'the job was cancelled', retryable: false };
-  }
+  if (state === 'cancelled') return CANCELLED;
   if (state !== 'failed') return undefined;
   return failureOf(fleet.client, jobKey, failedReason ?? 'no reason was recorded');
 }

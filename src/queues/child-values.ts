@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { JobError } from '../errors.js';
 
 /** The part of a BullMQ job that is needed to read what its children returned. */
@@ -16,15 +17,28 @@ export async function childValues(parent: Parent): Promise<Record<string, unknow
     return await parent.getChildrenValues();
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown;
-    const record = `${parent.queueQualifiedName}:${parent.id}:processed`;
-    throw new JobError(
-      'broken-record',
-      `a child's result in ${record} is not valid JSON: ${thrown.message}`,
-      {
-        field: record,
-        cause: thrown,
-        ...(parent.id === undefined ? {} : { jobId: parent.id }),
-      },
-    );
+    throw damaged(`${parent.queueQualifiedName}:${parent.id}:processed`, thrown, parent.id);
   }
+}
+
+/**
+ * What one child of a job returned.
+ * @param processed Key of the job's hash of results.
+ * @throws JobError `broken-record` if the stored result is damaged.
+ */
+export async function childValue(client: Redis, processed: string, childKey: string): Promise<unknown> {
+  try {
+    return JSON.parse((await client.hget(processed, childKey)) ?? 'null');
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError)) throw thrown;
+    throw damaged(processed, thrown);
+  }
+}
+
+function damaged(record: string, cause: SyntaxError, jobId?: string): JobError {
+  return new JobError('broken-record', `a child's result in ${record} is not valid JSON: ${cause.message}`, {
+    field: record,
+    cause,
+    ...(jobId === undefined ? {} : { jobId }),
+  });
 }

@@ -317,10 +317,20 @@ for each in batch.evaluations:
         results.append(each.evaluation.result(timeout_s=10))
     except JobFailed as error:
         results.append(str(error))
-say(results=results, after=batch.after_all.job()["state"])
+def choose(claim):
+    return max(each["result"] for each in claim.outcomes if each["state"] == "evaluated")
+ids = [each.evaluation.id for each in batch.evaluations]
+claim = fleet.claim("choose", wait=20)
+failed = [ids.index(each["evaluation"]) for each in claim.outcomes if each["state"] == "failed"]
+try:
+    claim.script
+except ValueError as error:
+    script = str(error)
+claim.complete(choose(claim))
+say(results=results, best=batch.after_all.result(), failed=failed, script=script)
 `,
     );
     expect(said.results).toEqual([0, 10, expect.stringContaining('ValueError: bad'), 30]);
-    expect(said.after).toBe('waiting');
+    expect(said).toMatchObject({ best: 30, failed: [2], script: expect.stringContaining('claim.outcomes') });
   });
 });

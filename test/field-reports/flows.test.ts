@@ -5,11 +5,8 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { AgentError } from '../../src/errors.js';
 import { MAX_CANDIDATES } from '../../src/gateway/operations/flow-schemas.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
-import {
-  addCandidateBatch,
-  type BatchOutcome,
-  batchOutcomes,
-} from '../../src/producers/flows/candidate-batch.js';
+import { type BatchOutcome, batchOutcomes } from '../../src/producers/flows/batch-outcomes.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { type Answer, startTestGateway } from '../gateway/gateway-fixture.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet } from '../support/fleet.js';

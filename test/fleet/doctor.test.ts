@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findOrphanedParents, freeOrphanedParent } from '../../src/fleet/doctor/waiting-parents.js';
-import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
+import { batchOutcomes } from '../../src/producers/flows/batch-outcomes.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';

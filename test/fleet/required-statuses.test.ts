@@ -6,7 +6,8 @@ import { childProducer } from '../../src/fleet/children/child-submission.js';
 import { WaitForChildren } from '../../src/fleet/children/wait-for-children.js';
 import { findJob } from '../../src/producers/find-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
-import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
+import { batchOutcomes } from '../../src/producers/flows/batch-outcomes.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
 import {
   addGuardedEvaluation,

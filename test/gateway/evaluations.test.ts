@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { boundedOutcomes } from '../../src/producers/flows/batch-outcomes.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { digestOf } from '../../src/queues/common.js';
 import type { TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
-import { type Answer, gatewayOfTest, type TestGateway } from './gateway-fixture.js';
+import { type Answer, gatewayOfTest, startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const CLEAN = 'x = 1\nprint(x)\n';
 const GUARDED = {
@@ -109,6 +110,63 @@ describe('evaluations over HTTP', () => {
     const job = await test.fleet.queue('evaluate').add('score', forged);
     expect((await claim('')).status).toBe(204);
     expect(await job.getState()).toBe('failed');
+  });
+
+  it('REQ-SF-022: the job after a batch is claimed with the outcome of every candidate, of another gateway too', async () => {
+    const candidates = [0, 1, 2, 3].map((n) => ({ solution: { content: `print(${n})\n` }, data: { n } }));
+    const { json: batch } = await gateway.send('POST', '/v1/flows/candidate-batch', {
+      candidates,
+      evaluation: { queue: 'evaluate', name: 'score' },
+      afterAll: { queue: 'choose', name: 'best', data: { task: 't' } },
+    });
+    const ids: string[] = batch.evaluations.map((each: { evaluation: { id: string } }) => each.evaluation.id);
+    const choose = (from = gateway, query = '') =>
+      from.send('POST', `/v1/evaluations/claim${query}`, { queue: 'choose' });
+    expect((await choose()).status).toBe(204);
+    await gateway.send('DELETE', `/v1/jobs/${ids[3]}`);
+    await test.worker(createOfflineRunner());
+    for (let count = 0; count < 3; count += 1) {
+      const claimed = await claim();
+      expect((await choose()).status).toBe(204);
+      const { n } = claimed.json.data;
+      await (n === 1
+        ? report('fail', claimed, { message: 'no GPU', retryable: false })
+        : report('complete', claimed, { result: { n } }));
+    }
+    const other = await startTestGateway(redis, test.fleet.prefix);
+    onTestFinished(() => other.close());
+    const claimed = await choose(other, '?wait=20s');
+    expect(claimed.json).toMatchObject({ id: batch.afterAll.id, name: 'best', data: { task: 't' } });
+    expect(claimed.json).not.toHaveProperty('solution');
+    const byId = new Map(
+      claimed.json.outcomes.map((each: { evaluation: string }) => [each.evaluation, each]),
+    );
+    expect(ids.map((id) => byId.get(id))).toMatchObject([
+      { state: 'evaluated', result: { n: 0 } },
+      { state: 'failed', error: { code: 'job-failed', message: 'no GPU' } },
+      { state: 'evaluated', result: { n: 2 } },
+      { state: 'failed', error: { code: 'job-cancelled' } },
+    ]);
+    expect((await report('complete', claimed, { result: ids[2] })).status).toBe(204);
+    expect(await jobOf(claimed)).toMatchObject({ state: 'completed', result: ids[2] });
+  });
+
+  it('results that are too large for one answer are left out of the outcomes, and can be read by themselves', async () => {
+    const parent = test.fleet.queue('choose');
+    const job = await parent.add('best', {});
+    const processed = `${parent.toKey(job.id ?? '')}:processed`;
+    const results = ['a', 'b', 'c'].map((name) => [
+      test.fleet.jobKey('evaluate', name),
+      JSON.stringify(name.repeat(40)),
+    ]);
+    await test.fleet.client.hset(processed, Object.fromEntries(results));
+    const outcomes = await boundedOutcomes(test.fleet, job, 90);
+    expect(outcomes).toEqual([
+      { evaluation: 'a', state: 'evaluated', result: 'a'.repeat(40) },
+      { evaluation: 'b', state: 'evaluated', result: 'b'.repeat(40) },
+      { evaluation: 'c', state: 'evaluated', resultLeftOut: true },
+    ]);
+    await parent.obliterate({ force: true });
   });
 
   it('a script is handed out with its statuses, and one without the required status fails', async () => {

@@ -3,7 +3,8 @@ import type { AgentRunner, RunContext } from '../../../src/agents/agent-runner.j
 import { createOfflineRunner } from '../../../src/agents/offline-runner.js';
 import { addJobs } from '../../../src/producers/add-jobs.js';
 import { FleetClient } from '../../../src/producers/fleet-client.js';
-import { addCandidateBatch, batchOutcomes } from '../../../src/producers/flows/candidate-batch.js';
+import { batchOutcomes } from '../../../src/producers/flows/batch-outcomes.js';
+import { addCandidateBatch } from '../../../src/producers/flows/candidate-batch.js';
 import { addSolutionCheck } from '../../../src/producers/solution-check.js';
 import { readRedisMemory } from '../../../src/queues/redis-memory.js';
 import { heapOfWorker } from '../../../test/calls/heap-of-a-worker.js';

@@ -4,9 +4,11 @@ import type { Logger } from 'pino';
 import { JobError, messageOf, UncheckedSolutionError } from '../../errors.js';
 import { findJob } from '../../producers/find-job.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
+import { type BoundedOutcome, boundedOutcomes } from '../../producers/flows/batch-outcomes.js';
 import { checkPipelineData } from '../../producers/flows/check-evaluation.js';
 import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
 import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
+import type { FleetJobOptions } from '../../producers/job-options.js';
 import { encodeFailure } from '../../queues/failure.js';
 import { readJobFlags } from '../../queues/job-flags.js';
 import { wellFormed } from '../../queues/names.js';
@@ -17,7 +19,10 @@ import { QueueWorkers } from './queue-workers.js';
 /** What a claim has of the check of an evaluation's script. */
 type Checked = Pick<CheckedSolution, 'solution' | 'status' | 'findings' | 'contamination'>;
 
-/** A claimed evaluation, or a claimed request for a new block, which has no checked script. */
+/**
+ * A claimed evaluation with its checked script. The job after a batch has the outcomes of its candidates instead, and a job
+ * that a processor requested has its data alone.
+ */
 export interface Claim extends Partial<Checked> {
   readonly id: string;
   readonly queue: string;
@@ -29,6 +34,8 @@ export interface Claim extends Partial<Checked> {
   readonly data: Readonly<Record<string, unknown>>;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
+  /** Of the job after a batch: what became of each candidate. */
+  readonly outcomes?: readonly BoundedOutcome[];
 }
 
 /** Names one leased evaluation. */
@@ -129,11 +136,11 @@ export class Evaluations {
       if (await this.#isCancelled(job)) {
         throw new JobError('job-cancelled', 'the job was cancelled', { jobId: id });
       }
-      const checked = asksForBlock(job) ? {} : await checkedPartOf(job);
+      const handed = await handedPartOf(this.#fleet, job);
       if ((await job.extendLock(lease, leaseMs)) !== 1) return undefined;
       const { [GUARD_FIELD]: _guard, ...data } = job.data as Record<string, unknown>;
       const attempt = job.attemptsMade + 1;
-      return { id, queue: job.queueName, name: job.name, lease, leaseMs, data, attempt, ...checked };
+      return { id, queue: job.queueName, name: job.name, lease, leaseMs, data, attempt, ...handed };
     } catch (thrown) {
       if (!(thrown instanceof UncheckedSolutionError || thrown instanceof JobError)) throw thrown;
       this.#logger.warn(
@@ -178,7 +185,14 @@ export class Evaluations {
   }
 }
 
-/** Whether a refinement loop asks for a new block. No script of such a job was checked, so its claim has none to evaluate. */
+/** @throws UncheckedSolutionError, RefusedSolutionError; JobError `broken-record`. */
+async function handedPartOf(fleet: FleetClient, job: Job): Promise<Partial<Claim>> {
+  const { fleet: { handOut } = {} } = job.opts as FleetJobOptions;
+  if (handOut === 'outcomes') return { outcomes: await boundedOutcomes(fleet, job) };
+  return handOut === 'data' || asksForBlock(job) ? {} : checkedPartOf(job);
+}
+
+/** Whether a refinement loop of an older version asks for a new block: its jobs do not say what to hand out. */
 function asksForBlock({ data }: Job): boolean {
   const { success } = NewBlockRequestSchema.safeParse(data);
   return success && !(GUARD_FIELD in (data as object));

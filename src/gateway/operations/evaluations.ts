@@ -7,7 +7,7 @@ import type { WaitingClaim, WaitingClaims } from '../evaluations/waiting-claims.
 import { ClaimQuery } from '../http/duration.js';
 import { later, type Operation, operation, type Reply } from '../http/operation.js';
 import { assertPipelineQueue, PipelineQueueSchema } from './flow-schemas.js';
-import { JOB_ID } from './job-schemas.js';
+import { JOB_ID, JobFailureResource } from './job-schemas.js';
 
 /** Leases, in milliseconds. */
 const DEFAULT_LEASE_MS = 60_000;
@@ -24,6 +24,21 @@ const leaseFields = {
   lease: z.string().min(1).max(100).describe('As the claim gave it.'),
 };
 
+const OutcomeSchema = z
+  .strictObject({
+    evaluation: z.string().describe('Id of the candidate’s evaluation.'),
+    state: z.enum(['evaluated', 'failed']),
+    result: z.unknown().optional().describe('What the evaluation returned.'),
+    resultLeftOut: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The results of the batch are too large for one answer: read this one with GET /v1/jobs/{id}.',
+      ),
+    error: JobFailureResource.optional().describe('Why the evaluation or its check failed.'),
+  })
+  .meta({ id: 'CandidateOutcome' });
+
 const ClaimSchema = z
   .strictObject({
     id: z.string(),
@@ -34,8 +49,12 @@ const ClaimSchema = z
     data: z.record(z.string(), z.unknown()).describe('The pipeline’s own data.'),
     attempt: z.int().positive(),
     solution: SolutionSchema.optional().describe(
-      'The script to evaluate, as its check left it; absent if a refinement loop asks for a new block.',
+      'The script to evaluate, as its check left it; absent if a refinement loop asks for a new block, and for the job after a batch.',
     ),
+    outcomes: z
+      .array(OutcomeSchema)
+      .optional()
+      .describe('Of the job after a candidate batch: what became of each candidate, in no particular order.'),
     status: SolutionCheckResultSchema.shape.status.optional(),
     findings: z.array(FindingSchema.meta({ id: 'Finding' })).optional(),
     contamination: SolutionCheckResultSchema.shape.contamination,
@@ -48,7 +67,8 @@ const claim = operation({
   method: 'post',
   path: '/v1/evaluations/claim',
   role: 'submit',
-  summary: 'Take the next evaluation of a queue, with its checked script',
+  summary:
+    'Take the next evaluation of a queue, with its checked script, or the job after a batch, with its outcomes',
   description:
     'Send a heartbeat before the lease runs out, and complete or fail it in the end; else it goes to the next who claims.',
   query: ClaimQuery,

@@ -1,14 +1,9 @@
-import type { Job } from 'bullmq';
 import { PayloadError } from '../../errors.js';
-import { failureOf } from '../../queues/child-failure.js';
-import { childValues } from '../../queues/child-values.js';
-import type { JobFailure } from '../../queues/failure.js';
-import { parseJobKey } from '../../queues/job-key.js';
 import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId, jobIdForKey } from '../job-id.js';
-import { retention } from '../job-options.js';
+import { type FleetJobOptions, retention } from '../job-options.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import { addFlow, addFlows } from './add-flow.js';
@@ -130,6 +125,9 @@ function commonKey(candidates: readonly Candidate[]): string | undefined {
   return keys.includes(undefined) ? undefined : JSON.stringify(keys);
 }
 
+/** The job after a batch has no script of its own. */
+const AFTER_BATCH: FleetJobOptions = { fleet: { handOut: 'outcomes' } };
+
 function parentNode(
   fleet: FleetClient,
   afterAll: Evaluation,
@@ -139,31 +137,10 @@ function parentNode(
   return {
     ...parent,
     name: afterAll.name,
-    options: { ...retention(fleet), ...afterAll.opts },
+    options: { ...retention(fleet), ...afterAll.opts, ...AFTER_BATCH },
     children: roots.map((root) => ({
       ...root,
       options: { ...root.options, ignoreDependencyOnFailure: true },
     })),
   };
-}
-
-/** The outcome of one candidate, for the job after the batch. */
-export type BatchOutcome =
-  | { readonly evaluation: string; readonly state: 'evaluated'; readonly result: unknown }
-  | { readonly evaluation: string; readonly state: 'failed'; readonly error: JobFailure };
-
-/**
- * For the job after a batch: the outcome of every candidate, in no particular order. A candidate whose check failed
- * has that check's failure.
- */
-export async function batchOutcomes(fleet: FleetClient, job: Job): Promise<BatchOutcome[]> {
-  const [results, failures] = await Promise.all([childValues(job), job.getIgnoredChildrenFailures()]);
-  const evaluated = Object.entries(results).map(
-    ([key, result]): BatchOutcome => ({ evaluation: parseJobKey(key).id, state: 'evaluated', result }),
-  );
-  const failed = Object.entries(failures).map(async ([key, reason]): Promise<BatchOutcome> => {
-    const error = await failureOf(fleet.client, key, reason);
-    return { evaluation: parseJobKey(key).id, state: 'failed', error };
-  });
-  return [...evaluated, ...(await Promise.all(failed))];
 }

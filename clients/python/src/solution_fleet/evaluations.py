@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from .answers import field
 from .errors import ApiError, DoNotRetry, FleetError, FleetUnreachable, LeaseLost
 from .option_names import renamed
-from .types import CheckStatus, Finding, ScriptContamination
+from .types import CandidateOutcome, CheckStatus, Finding, ScriptContamination
 
 if TYPE_CHECKING:
     from .client import FleetClient
@@ -30,7 +30,8 @@ _SHORTEST_LEASE = 1.0
 class Claim:
     """One evaluation in this program's hands, with the script as its check left it.
 
-    If a refinement loop asks for a new block, there is no script to evaluate: ``data`` has the request.
+    If a refinement loop asks for a new block, there is no script to evaluate: ``data`` has the request. The job after a
+    batch of candidates (``after_all``) has ``outcomes`` instead.
     """
 
     def __init__(self, fleet: FleetClient, claimed: Mapping[str, Any]) -> None:
@@ -50,6 +51,8 @@ class Claim:
         self.findings: list[Finding] = claimed.get("findings", [])
         #: How the script compares with the known solutions, if that was asked.
         self.contamination: ScriptContamination | None = claimed.get("contamination")
+        #: Of the job after a batch: what became of each candidate, in no particular order; else None.
+        self.outcomes: list[CandidateOutcome] | None = claimed.get("outcomes")
         self.lease_s: float = field(claimed, "leaseMs", (int, float)) / 1000
         #: Set once the lease is lost or the job cancelled: the work is to be dropped.
         self.lost = threading.Event()
@@ -59,7 +62,8 @@ class Claim:
     def script(self) -> str:
         """The script to evaluate: the checked one. Raises ValueError if there is none."""
         if self._script is None:
-            raise ValueError(f"job {self.id} asks for a new block; it has no checked script")
+            has = "data" if self.outcomes is None else "outcomes"
+            raise ValueError(f"job {self.id} is no evaluation: it has no checked script, see claim.{has}")
         return self._script
 
     @property

@@ -408,6 +408,23 @@ class JobFailure(TypedDict):
     retryable: bool
 
 
+class _CandidateOutcomeExtras(TypedDict, total=False):
+    #: What the evaluation returned.
+    result: Any
+    #: The results of the batch are too large for one answer: read this one with ``fleet.job``.
+    resultLeftOut: Literal[True]
+    #: Why the evaluation or its check failed.
+    error: JobFailure
+
+
+class CandidateOutcome(_CandidateOutcomeExtras):
+    """What became of one candidate of a batch."""
+
+    #: Id of the candidate's evaluation.
+    evaluation: str
+    state: Literal["evaluated", "failed"]
+
+
 class CallInDoubt(TypedDict):
     step: str
     turn: int
