@@ -57,6 +57,4 @@ const argumentName = ([name, sign]: readonly Token[]): string | undefined =>
   name?.kind === TokenKind.name && sign?.text === '=' ? name.text : undefined;
 
 const literalKey = ([key, sign]: readonly Token[]): string | undefined =>
-  key?.kind === TokenKind.string && sign?.text === ':'
-    ? key.text.replace(/^[a-z]*["']+|["']+$/gi, '')
-    : undefined;
+  key?.kind === TokenKind.string && sign?.text === ':' ? key.text.replace(/["']/g, '') : undefined;
