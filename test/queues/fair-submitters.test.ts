@@ -138,6 +138,14 @@ describe('submitters share a queue', () => {
     expect(letters(order.slice(0, 12)).replaceAll(/[^a]/g, 'b')).toMatch(/^(ab|ba){6}$/);
   });
 
+  it('an urgent job goes before less urgent ones, however many urgent ones wait before those', async () => {
+    const queue = newQueue();
+    await queue.addFor('s', 'a', numbered('u', 300), 1);
+    await queue.addFor('s', 'a', numbered('p', 500), 1_000);
+    await queue.addFor('s', 'a', ['late'], 1);
+    expect((await queue.waiting()).indexOf('late')).toBe(300);
+  });
+
   it('an urgent job of a client goes before no job of another submitter', async () => {
     const queue = newQueue();
     await queue.addFor('t', 'x', numbered('t', 20));

@@ -17,7 +17,7 @@
 /** Maximum number of a submitter's waiting jobs that a job of another tenant moves, by one position each; the last goes to the end. */
 const MAX_MOVED = 50;
 
-/** How many of a tenant's next jobs with a priority are searched for less urgent ones. */
+/** How many of a tenant's jobs are searched from the first less urgent one on: some of them may have started. */
 const MAX_SCANNED = 200;
 
 /** Maximum number of started jobs that one run removes from the order. */
@@ -87,15 +87,27 @@ local function put(order, job, rank, tag)
   job.tag, job.member = tag, member
 end
 
+-- Index of a tenant's first job that is less urgent.
+local function first_less_urgent_of(of_tenant, priority)
+  local low, high = 0, redis.call('ZCARD', of_tenant)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local member = redis.call('ZRANGE', of_tenant, middle, middle)[1]
+    if parse(member).priority > priority then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
 -- Swaps the positions of the fresh jobs with those of less urgent ones of the same tenant.
 local function swap_by_priority(order, fresh, now)
   local priority, of_tenant = fresh[1].priority, order.of_tenant(fresh[1].tenant)
   local less = {}
-  local found = redis.call('ZRANGEBYSCORE', of_tenant, now, '+inf', 'WITHSCORES', 'LIMIT', 0, ${MAX_SCANNED})
+  local start = first_less_urgent_of(of_tenant, priority)
+  local found = redis.call('ZRANGE', of_tenant, start, start + ${MAX_SCANNED} - 1, 'WITHSCORES')
   for at = 1, #found, 2 do
     local job = parse(found[at])
     job.tag = tonumber(found[at + 1])
-    if job.priority > priority and #less < 2 * ${MAX_MOVED} then
+    if job.priority > priority and job.tag >= now and #less < 2 * ${MAX_MOVED} then
       if redis.call('ZSCORE', order.queue .. 'prioritized', job.id) then less[#less + 1] = job end
     end
   end
