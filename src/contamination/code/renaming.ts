@@ -12,7 +12,7 @@ export interface Alignment {
 }
 
 /** One name for a variable of the known program and the one of the output that stands for it. */
-export interface Renaming {
+interface Renaming {
   outputName(variable: number): number;
   knownName(variable: number): number;
 }
