@@ -37,7 +37,7 @@ export function whatFailed(original: Run, other: Run): string | undefined {
 }
 
 /** Whether the last line that a script prints has a number. */
-export function printsScore({ printed }: Run): boolean {
+function printsScore({ printed }: Run): boolean {
   const last = printed.trimEnd().split('\n').at(-1) ?? '';
   return /\d/.test(last) && !/\b(nan|inf)\b/i.test(last);
 }

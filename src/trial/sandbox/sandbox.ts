@@ -1,5 +1,5 @@
 /** A program with its arguments, and all of its environment. */
-export interface Command {
+interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
