@@ -145,7 +145,7 @@ describe('fleet check', () => {
 describe('fleet check with bad input says one clear sentence and exits with 2', () => {
   it.each([
     ['missing', 'gone.py', undefined, 'gone.py does not exist'],
-    ['a folder', '.', undefined, '. is a folder'],
+    ['an empty folder', '.', undefined, '. holds no Python script (.py)'],
     ['empty', 'x.py', '', 'x.py is empty'],
     ['binary', 'x.py', Buffer.from([1, 2, 0, 3]), 'x.py is not a text file (it holds a zero byte)'],
     ['not UTF-8', 'x.py', Buffer.from([0x66, 0xff, 0xfe]), 'x.py is not UTF-8 text'],

@@ -18,6 +18,7 @@ import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.j
 import { widthOf } from '../terminal/wrapped.js';
 import { type CheckedFile, type CheckOutcome, problemOf } from './checked-file.js';
 import { bySeverity, inCells, locatedFinding, locatedLeaks, locationText } from './located.js';
+import { totalsOf, totalsText } from './totals.js';
 
 export const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -45,8 +46,10 @@ export function printOutcomes(
     const problem = problemOf(outcome);
     if (problem !== undefined) printError(problem, outcome.file);
   }
+  const totals = totalsOf(outcomes);
+  if (format === 'text' && outcomes.length > 1) print(totalsText(totals));
   const reported = outcomes.map(reportedFile);
-  if (format === 'sarif') printJson(toSarif(reported), 2);
+  if (format === 'sarif') printJson(toSarif(reported, totals), 2);
   if (format === 'github') printFormat(toGithubAnnotations(reported.map(readable)));
 }
 

@@ -3,12 +3,14 @@ import { type Command, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
+import { mapInChunks } from '../../event-loop.js';
 import { namedDescriptor } from '../../open-descriptor.js';
 import { SEVERITIES, type Severity } from '../../queues/solution-check.js';
 import { type BudgetOption, withBudget } from '../budget-option.js';
 import { type CheckFileOptions, checkFile } from '../check/check-file.js';
 import { type CheckOutcome, leaksOf, problemOf } from '../check/checked-file.js';
 import { FORMATS, type Format, printOutcomes } from '../check/print-outcomes.js';
+import { filesOf } from '../check/python-files.js';
 import { Interrupted } from '../interruption.js';
 import { assertDirectory, rejectDuplicateFiles } from '../named-files.js';
 import { printError } from '../print-error.js';
@@ -17,6 +19,7 @@ import { ProgressLine } from '../terminal/progress-line.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
 interface CheckOptions extends BudgetOption {
+  readonly exclude: readonly string[];
   readonly json?: true;
   readonly format: Format;
   readonly explain?: true;
@@ -30,7 +33,16 @@ interface CheckOptions extends BudgetOption {
 export function addCheckCommand(program: Command): void {
   withBudget(program.command('check'), 'all files together')
     .description('Check Python scripts and notebooks for data leakage and show how they are corrected.')
-    .argument('<file...>', 'scripts or .ipynb notebooks to check; - reads a script from standard input')
+    .argument(
+      '<file...>',
+      'scripts, .ipynb notebooks, or folders of them to check; - reads a script from standard input',
+    )
+    .option(
+      '--exclude <pattern>',
+      'leave out files of a folder, by a pattern as in .gitignore; may be repeated',
+      (pattern: string, others: readonly string[]) => [...others, pattern],
+      [] as readonly string[],
+    )
     .option('--json', 'print one JSON array, an entry per file')
     .addOption(new Option('--format <format>', 'how to print').choices(FORMATS).default('text'))
     .option('--explain', 'show the lines of each leak')
@@ -53,10 +65,12 @@ export function addCheckCommand(program: Command): void {
     });
 }
 
-async function check(files: readonly string[], options: CheckOptions): Promise<number> {
+async function check(args: readonly string[], options: CheckOptions): Promise<number> {
   const format = options.json ? 'json' : options.format;
+  let files = args;
   try {
     const config = loadConfig();
+    files = await filesOf(args, options.exclude);
     const outcomes = await checkAll(config, files, options);
     printOutcomes(outcomes, format, { explain: options.explain === true });
     return exitCode(outcomes, options.failOn ?? config.minSeverity, options.failOnPartial === true);
@@ -94,21 +108,20 @@ async function checkAll(
         await warnWithoutWorker(fleet, config, 'solution-check');
         progress.show(`checked 0 of ${files.length}`);
         const budget = sharedBudget(options);
-        return Promise.all(
-          files.map(async (file) => {
-            const outcome = await checkFile(fleet, submissions, file, {
-              ...options,
-              ...budget,
-              config,
-              failureOf,
-              write: options.write === true,
-              trial: options.trial === true,
-            });
-            done += 1;
-            progress.show(`checked ${done} of ${files.length}`);
-            return outcome;
-          }),
-        );
+        // A folder may hold more files than a process may open at the same time.
+        return mapInChunks(files, async (file) => {
+          const outcome = await checkFile(fleet, submissions, file, {
+            ...options,
+            ...budget,
+            config,
+            failureOf,
+            write: options.write === true,
+            trial: options.trial === true,
+          });
+          done += 1;
+          progress.show(`checked ${done} of ${files.length}`);
+          return outcome;
+        });
       },
     );
   } finally {

@@ -25,6 +25,7 @@ interface SarifRun {
     },
   ];
   readonly results: readonly SarifResult[];
+  readonly properties?: object;
 }
 interface SarifNotification {
   readonly level: 'error' | 'warning';
@@ -59,8 +60,9 @@ interface SarifResult {
 /**
  * Findings as a SARIF 2.1.0 log (OASIS standard), for code scanning and editors. One run; a rule for every kind
  * of leak, whether found or not, so that rule indices do not change from run to run.
+ * @param properties The run's own properties, for instance totals.
  */
-export function toSarif(files: readonly ReportedFile[]): SarifLog {
+export function toSarif(files: readonly ReportedFile[], properties?: object): SarifLog {
   const kinds = Object.keys(REPORTED_KINDS) as ReportedKind[];
   const rules = kinds.map((kind): SarifRule => {
     const { title, whatToDo, severity } = REPORTED_KINDS[kind];
@@ -120,6 +122,7 @@ export function toSarif(files: readonly ReportedFile[]): SarifLog {
           },
         ],
         results,
+        ...(properties === undefined ? {} : { properties }),
       },
     ],
   };

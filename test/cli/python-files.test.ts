@@ -1,0 +1,95 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesOf } from '../../src/cli/check/python-files.js';
+import { totalsText } from '../../src/cli/check/totals.js';
+import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
+
+/** A folder with files: by their paths, their text (default: a script). */
+function folderOf(...files: readonly (string | readonly [string, string])[]): string {
+  const folder = emptyFolder();
+  for (const file of files) {
+    const [name, text] = typeof file === 'string' ? ([file, 'print(1)\n'] as const) : file;
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+async function found(folder: string, exclude: readonly string[] = [], below = '.'): Promise<string[]> {
+  const files = await filesOf([join(folder, below)], exclude);
+  return files.map((file) => file.slice(folder.length + 1));
+}
+
+describe('the files of a folder', () => {
+  it('are its scripts and notebooks, by name; hidden folders, packages of others and empty files are left out', async () => {
+    const folder = folderOf(
+      ...['b.py', 'a/z.ipynb', 'a/y.py', 'notes.txt', 'data.pyc', '.hidden/x.py', '.x.py'],
+      ...['node_modules/m/x.py', '__pycache__/x.py', 'lib/site-packages/x.py'],
+      ...(['venv/pyvenv.cfg', 'venv/bin/x.py', 'conda/conda-meta/history', 'conda/x.py'] as const),
+      ...([
+        ['a/__init__.py', ''],
+        ['b/__init__.py', '\n\n'],
+        ['c/__init__.py', 'x = 1\n'],
+      ] as const),
+    );
+    expect(await found(folder)).toEqual(['a/y.py', 'a/z.ipynb', 'b.py', 'c/__init__.py']);
+  });
+
+  it.each([
+    ['a name', 'x.py\n', [], ['a/y.py', 'y.py']],
+    ['a folder', 'a/\n', [], ['x.py', 'y.py']],
+    ['an anchored name', '/x.py\n', [], ['a/x.py', 'a/y.py', 'y.py']],
+    ['a negation', '*.py\n!y.py\n', [], ['a/y.py', 'y.py']],
+    ['another case', 'X.PY\n', [], ['a/x.py', 'a/y.py', 'x.py', 'y.py']],
+    ['a deeper file', '*.py\n', [['a/.gitignore', '!x.py\n']], ['a/x.py']],
+    ['a rule of a subfolder', '', [['a/.gitignore', '/x.py\n']], ['a/y.py', 'x.py', 'y.py']],
+  ] as const)('follow .gitignore: %s', async (_, rules, more, expected) => {
+    const folder = folderOf('x.py', 'y.py', 'a/x.py', 'a/y.py', ['.gitignore', rules], ...more);
+    expect(await found(folder)).toEqual(expected);
+  });
+
+  it('follow the rules of the repository above, unless they leave out the folder that is named', async () => {
+    const folder = folderOf('src/x.py', 'src/y.py', 'build/x.py', 'build/z.py', [
+      '.gitignore',
+      'build/\nx.py\n',
+    ]);
+    mkdirSync(join(folder, '.git', 'info'), { recursive: true });
+    writeFileSync(join(folder, '.git', 'info', 'exclude'), '/src/y.py\n');
+    expect(await found(folder, [], 'build')).toEqual(['build/x.py', 'build/z.py']);
+    await expect(found(folder, [], 'src')).rejects.toMatchObject({ code: 'unreadable-input' });
+    expect(await found(folder, [], 'src').catch((thrown: Error) => thrown.message)).toContain(
+      'src holds no Python',
+    );
+  });
+
+  it('leave out what --exclude names, and follow no symbolic link', async () => {
+    const folder = folderOf('x.py', 'tests/x.py', 'a/tests/y.py', 'a/x_test.py');
+    symlinkSync('..', join(folder, 'a', 'loop'));
+    symlinkSync('../x.py', join(folder, 'a', 'link.py'));
+    expect(await found(folder, ['/tests/', '*_test.py'])).toEqual(['a/tests/y.py', 'x.py']);
+  });
+
+  it('are listed once, and a file that is named is never left out', async () => {
+    const folder = folderOf('x.py', 'a/y.py', ['.gitignore', 'x.py\n']);
+    const [x, a] = [join(folder, 'x.py'), join(folder, 'a')];
+    expect(await filesOf([x, folder, a], [])).toEqual([x, join(a, 'y.py')]);
+    await expect(filesOf([x], ['y.py'])).rejects.toMatchObject({ code: 'usage' });
+    expect(await filesOf(['-', join(folder, 'gone.py')], [])).toEqual(['-', join(folder, 'gone.py')]);
+  });
+});
+
+it('fleet check DIR names each file and ends with a total', async () => {
+  const cwd = folderOf('a.py', 'b/c.py', ['b/bad.py', 'print(\n'], ['.gitignore', 'a.py\n']);
+  const { stdout, exitCode } = await fleetCommand(['check', '.', '--exclude', 'bad.py'], { cwd });
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/b\/c\.py/);
+  expect(stdout).not.toMatch(/a\.py|bad\.py|files:/);
+  const both = await fleetCommand(['check', 'b', 'a.py'], { cwd });
+  expect(both.exitCode).toBe(2);
+  expect(both.stdout.trimEnd().split('\n').at(-1)).toBe('3 files: 2 clean, 1 not checked');
+});
+
+it('a total counts files once, and leaks', () => {
+  const totals = { files: 9, clean: 6, withLeaks: 2, notChecked: 1, leaks: 3, corrected: 1 };
+  expect(totalsText(totals)).toBe('9 files: 6 clean, 2 with leaks (3 leaks, 1 corrected), 1 not checked');
+});
