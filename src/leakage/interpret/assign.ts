@@ -15,7 +15,9 @@ import { countWork } from '../values/work.js';
 import { withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { unpack } from './iterate.js';
+import { otherSide } from './operators.js';
 import { renameAll } from './renaming.js';
+import { leftOut } from './row-labels.js';
 import { columnNames, wholeRows } from './rows-and-columns.js';
 
 /** Binds a value to a target: a name, a tuple of targets, an attribute, a subscript. */
@@ -228,6 +230,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
       for (const name of names) setColumn(interp, object, name, value, partly, decided);
       return;
     }
+    if (!isLocator && setTruth(interp, object, indices[0], value, target)) return;
     const { rows } = object.cell.value;
     const others = value.type === 'table' ? value.cell.value.rows : [];
     if (isLocator && rows.length > 0 && others.some((region) => !rows.includes(region))) {
@@ -254,6 +257,23 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   }
 }
 
+/** `mask[held] = False` of an array that was true everywhere: the rows that the array picks from then on. */
+function setTruth(
+  interp: Interpreter,
+  { cell }: Table,
+  at: Value | undefined,
+  value: Value,
+  node: Subscript,
+): boolean {
+  const { truth, blank: _blank, ...state } = cell.value;
+  if (truth === undefined || at?.type !== 'positions' || value.type !== 'constant') return false;
+  const isSet = value.value === true || value.value === 1;
+  if ((!isSet && value.value !== false && value.value !== 0) || isSet === truth) return false;
+  const out = leftOut(interp, state.rows, at, node);
+  interp.store.write(cell, { ...state, mask: [isSet ? otherSide(out) : out] });
+  return true;
+}
+
 /** A list whose elements are no longer known by index. */
 function unorder(interp: Interpreter, { cell }: SequenceOf, added: Value): void {
   const { items, rest, ...state } = cell.value;
@@ -271,7 +291,7 @@ function fill(interp: Interpreter, table: Table, facts: Facts, isFrame: boolean)
   const state = table.cell.value;
   const rows = isFrame || state.rows.length > 0 ? state.rows : wholeRows(facts.rows);
   const added = joinFacts({ ...NO_FACTS, fits: state.fits, predictions: state.predictions }, facts);
-  const { blank: _blank, ...filled } = state;
+  const { blank: _blank, truth: _truth, mask: _mask, ...filled } = state;
   interp.store.write(table.cell, {
     ...filled,
     // Which columns these are is not known.

@@ -88,9 +88,10 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
       return methodOf(object, name);
     case 'mapping':
       return name === 'history' ? object : methodOf(object, name);
+    case 'positions':
+      return name === 'values' || name === 'array' ? object : methodOf(object, name);
     case 'sequence':
     case 'view':
-    case 'positions':
       return methodOf(object, name);
     default:
       return factsOf(object) === NO_FACTS ? UNKNOWN : methodOf(opaque(factsOf(object)), name);

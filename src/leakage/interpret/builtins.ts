@@ -50,7 +50,7 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
         const chosen = choose(interp, first, call);
         if (chosen !== undefined && name === 'sorted') return chosen;
       }
-      if (first.type === 'positions') return first;
+      if (first.type === 'positions') return { ...first, set: name === 'set' };
       const names = first.type === 'opaque' && first.facts.fits.length === 0 ? first.names : undefined;
       if (names !== undefined) return list(names.map(constant), name === 'tuple');
       const elements = elementsOf(interp, first, call);

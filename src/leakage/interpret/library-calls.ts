@@ -5,7 +5,7 @@ import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { type EstimatorRole, factsOf, MAX_PARTS, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { type Arguments, argument, argumentExpression, argumentsOf } from './arguments.js';
+import { type Arguments, argument, argumentExpression, argumentsOf, flag } from './arguments.js';
 import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
 import { withChoices } from './choices.js';
@@ -15,8 +15,9 @@ import { crossScore } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { trainingOf, watchedRows } from './learning.js';
-import { handMadePrediction } from './operators.js';
-import { leftOut, membership, pickPositions } from './row-labels.js';
+import { amongStep, maskOf, membership } from './membership.js';
+import { handMadePrediction, otherSide } from './operators.js';
+import { leftOut, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
 import { namedGroups, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
@@ -65,7 +66,7 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     case 'positions':
       return positions(interp, path, args, call);
     case 'blank':
-      return blank(interp, args);
+      return blank(interp, path, args);
     case 'concatenate':
       return concatenate(interp, args, call);
     case 'side-by-side':
@@ -86,8 +87,14 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
         args,
         call,
       );
-    case 'choice':
+    case 'choice': {
+      const [sorted] = args.positional;
+      const facts = sorted === undefined ? NO_FACTS : interp.dataOf(sorted);
+      const isOrder = path === 'numpy.argsort' && args.positional.length === 1 && args.keywords.size === 0;
+      // The order of numbers that nothing is known of, as of random ones: all positions.
+      if (isOrder && facts === NO_FACTS) return { type: 'positions', steps: [] };
       return chosen(interp, args, call);
+    }
     case 'curve-fit':
       return curveFit(interp, args, call);
     case 'optimizer':
@@ -269,6 +276,21 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   }
   if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions' && args.keywords.size === 0)
     return membership(interp, every, some, right ?? call);
+  if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'table' && every.cell.value.from.length === 1) {
+    const step = amongStep(interp, every.cell.value.from[0], some, right ?? call);
+    const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
+    return maskOf(flag(args, 'invert') === true ? otherSide(step) : step, {
+      ...facts,
+      rows: every.cell.value.rows,
+    });
+  }
+  if (/^numpy\.(where|nonzero|flatnonzero|argwhere)$/.test(path) && args.positional.length === 1) {
+    const mask = every?.type === 'table' ? every.cell.value.mask : undefined;
+    const at: Value = { type: 'positions', steps: mask ?? [] };
+    if (mask !== undefined) return /where|^numpy\.nonzero/.test(path) ? list([at], true) : at;
+  }
+  if (path === 'numpy.delete' && every?.type === 'positions')
+    return afterSteps(every, [leftOut(interp, every.of ?? [], some, right ?? call)]);
   if (path === 'numpy.setdiff1d' && every?.type === 'positions')
     return afterSteps(every, [leftOut(interp, every.of ?? [], some, right ?? call)]);
   if (

@@ -16,11 +16,12 @@ import {
   type Value,
 } from '../values/value.js';
 import type { Arguments } from './arguments.js';
-import { bothMasks, boundedText, pendingTogether } from './bounds.js';
+import { afterSteps, bothMasks, boundedText, pendingTogether } from './bounds.js';
 import { choiceEvents } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { predictionOf, trainingOf } from './learning.js';
 import { arithmeticOnPositions } from './positions.js';
+import { leftOut } from './row-labels.js';
 
 export interface OperatorNodes {
   readonly node: Expr;
@@ -94,6 +95,8 @@ export function binaryValue(
     const predicted = handMadePrediction(interp, left, right, nodes);
     if (predicted !== undefined) return predicted;
   }
+  if (operator === '-' && left.type === 'positions' && right.type === 'positions' && left.set && right.set)
+    return afterSteps(left, [leftOut(interp, left.of ?? [], right, nodes.right)]);
   // `np.arange(n) % 5`: a number for each row.
   if (left.type === 'positions' || right.type === 'positions')
     return newTable(emptyTable(NO_FACTS, 'column'));
@@ -207,6 +210,17 @@ export function textStep(interp: Interpreter, node: Expr): Step {
   return { partition, side: 'yes' };
 }
 
+/** `mask == False`: the mask or its opposite. */
+function truthOfMask(operator: string, left: Value, right: Value): Value | undefined {
+  const mask = stateOf(left)?.mask;
+  const [only, ...others] = mask ?? [];
+  if (left.type !== 'table' || only === undefined || others.length > 0) return undefined;
+  if (right.type !== 'constant' || typeof right.value !== 'boolean') return undefined;
+  if (operator !== '==' && operator !== '!=') return undefined;
+  const isSame = right.value === (operator === '==');
+  return isSame ? left : newTable({ ...left.cell.value, mask: [otherSide(only)] });
+}
+
 /** In Python `True` is 1. Of a text that was made of a number nobody knows whether it has a `.0` at its end. */
 function equal(a: ConstantValue, b: ConstantValue): boolean | undefined {
   if (typeof a === 'string' && typeof b === 'string' && a !== b) {
@@ -233,6 +247,8 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
   }
   const isNone = noneTest(operator, left, right);
   if (isNone !== undefined) return constant(isNone);
+  const truth = truthOfMask(operator, left, right);
+  if (truth !== undefined) return truth;
   let facts = NO_FACTS;
   let scores: readonly Score[] = [];
   for (const value of values) {

@@ -1,11 +1,10 @@
 import type { Expr } from '../syntax/ast.js';
-import { NO_FACTS } from '../values/facts.js';
-import { emptyTable, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { afterSteps } from './bounds.js';
 import type { Interpreter } from './interpreter.js';
+import { membership } from './membership.js';
 import { otherSide, textStep } from './operators.js';
 import { pickRows } from './rows-and-columns.js';
 
@@ -52,17 +51,6 @@ export function leftOut(
   const steps = positions?.type === 'positions' ? stepsToLabels(rows, positions) : undefined;
   const [only] = steps ?? [];
   return otherSide(steps?.length === 1 && only !== undefined ? only : textStep(interp, node));
-}
-
-/** A mask of the rows whose positions or labels are among others. */
-export function membership(
-  interp: Interpreter,
-  all: Positions | undefined,
-  among: Value | undefined,
-  node: Expr,
-): Value {
-  const step = otherSide(leftOut(interp, all?.of ?? [], among, node));
-  return newTable({ ...emptyTable(NO_FACTS, 'column'), mask: [step] });
 }
 
 /** Methods of positions and of the labels of rows: `index.isin(train.index)`, `index.difference(held)`. */

@@ -2,15 +2,17 @@ import type { Call, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
+import type { CutAt } from '../values/region.js';
 import { factsOf, type Step, type TableState, tableFacts, type Value } from '../values/value.js';
 import { type Arguments, argument, flag } from './arguments.js';
 import { withoutColumns } from './assign.js';
 import { partsBefore, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
+import { amongStep } from './membership.js';
 import { otherSide, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
-import { namesOf, pickRows } from './rows-and-columns.js';
+import { columnOf, namesOf, pickRows } from './rows-and-columns.js';
 export function sampled(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const fraction = argument(args, 1, 'frac', 'fraction');
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
@@ -64,8 +66,16 @@ export function cut(
   const known = [...(region?.parts.values() ?? [])].map((part) => part.partition?.key ?? '');
   const matching = known.find((key) => key.startsWith('cut:') && text.includes(key.slice(4)));
   const key = name === 'tail' && matching !== undefined ? matching : `cut:${text}`;
-  const partition = interp.partition(key, 'selection', call);
+  const last = count?.type === 'constant' && typeof count.value === 'number' ? count.value : undefined;
+  const at = last === undefined || matching !== undefined ? undefined : endOf(name, last);
+  const partition = interp.partition(key, 'selection', call, undefined, at);
   return newTable(pickRows(interp, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
+}
+
+/** Where `head(n)` ends, or `tail(n)` begins. Without the last rows, or the first, where `n` is negative. */
+function endOf(name: string, count: number): CutAt {
+  const isFromStart = (name === 'tail') === count < 0;
+  return isFromStart ? { fraction: 0, offset: Math.abs(count) } : { fraction: 1, offset: -Math.abs(count) };
 }
 
 /** `slice(offset, length)` of polars: `slice(0, n)` and `slice(n)` are the two sides of one cut. */
@@ -98,6 +108,8 @@ export function queried(interp: Interpreter, state: TableState, args: Arguments,
       const step = truthStep(interp, truth[2] ?? '', call);
       return newTable(pickRows(interp, state, [truth[1] === undefined ? step : otherSide(step)]));
     }
+    const among = queriedMembership(interp, first.value, call);
+    if (among !== undefined) return newTable(pickRows(interp, state, [among]));
     const match = /^`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(\S.*)$/.exec(first.value.trim());
     if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
       const [, column = '', operator = '', bound = ''] = match;
@@ -130,6 +142,38 @@ function truthStep(interp: Interpreter, column: string, call: Call): Step {
   return { partition: interp.partition(`compare:${column}`, 'selection', call), side };
 }
 
+/** The name in `pl.col('name')`. */
+function columnNamed(node: Expr): string | undefined {
+  if (node.type !== 'call' || node.callee.type !== 'attribute' || node.callee.name !== 'col')
+    return undefined;
+  const [name, ...others] = node.args;
+  if (name?.value.type !== 'constant' || others.length > 0) return undefined;
+  return typeof name.value.value === 'string' ? name.value.value : undefined;
+}
+
+/** `year in @late`, `index not in @valid.index`. */
+function queriedMembership(interp: Interpreter, text: string, call: Call): Step | undefined {
+  const match = /^\s*(\w+)\s+(not\s+)?in\s+@(\w+)(?:\.(\w+))?\s*$/.exec(text);
+  if (match === null) return undefined;
+  const [, column = '', not, name = '', attribute] = match;
+  const named = interp.scope.lookup(name)?.value;
+  const state = named?.type === 'table' && attribute !== undefined ? named.cell.value : undefined;
+  const many: Value | undefined =
+    state === undefined
+      ? named
+      : attribute === 'index'
+        ? { type: 'positions', steps: [], of: state.rows }
+        : newTable(columnOf(state, attribute ?? ''));
+  const partition = interp.partition(`text:${column}in@${name}.${attribute ?? ''}`, 'selection', call);
+  let step: Step = { partition, side: 'yes' };
+  if (many?.type === 'positions' && column === 'index') step = otherSide(leftOut(interp, [], many, call));
+  else if (many?.type === 'table' || many?.type === 'sequence') {
+    const known = amongStep(interp, column, many, call);
+    if (known.partition.holds !== undefined) step = known;
+  }
+  return not === undefined ? step : otherSide(step);
+}
+
 /** `pl.col('year') < 2020`, `pl.col('kept')` or `~pl.col('kept')`, which no frame has been put to yet. */
 function expressionSide(interp: Interpreter, condition: Expr | undefined, call: Call): Step | undefined {
   if (condition?.type === 'unary' && condition.operator === '~')
@@ -137,10 +181,13 @@ function expressionSide(interp: Interpreter, condition: Expr | undefined, call: 
   if (condition?.type === 'call') {
     const { callee, args } = condition;
     if (callee.type === 'attribute' && callee.name === 'not_') return negated(interp, callee.object, call);
-    const column =
-      args.length === 1 && callee.type === 'attribute' && callee.name === 'col' ? args[0] : undefined;
-    if (column?.value.type !== 'constant' || typeof column.value.value !== 'string') return undefined;
-    return truthStep(interp, column.value.value, call);
+    const [among] = args;
+    const of =
+      callee.type === 'attribute' && callee.name === 'is_in' ? columnNamed(callee.object) : undefined;
+    if (of !== undefined && among !== undefined)
+      return amongStep(interp, of, interp.evaluate(among.value), condition);
+    const column = columnNamed(condition);
+    return column === undefined ? undefined : truthStep(interp, column, call);
   }
   if (condition?.type !== 'compare' || condition.operands.length !== 2) return undefined;
   const [left, right] = condition.operands;

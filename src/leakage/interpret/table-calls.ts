@@ -149,15 +149,17 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
   return first?.type === 'positions' ? first : { type: 'positions', steps: [] };
 }
 
-export function blank(interp: Interpreter, args: Arguments): Value {
+export function blank(interp: Interpreter, path: string, args: Arguments): Value {
   const [first] = args.positional;
+  const name = path.replace(/^.*\./, '');
+  const truth = /^ones/.test(name) ? { truth: true } : /^zeros/.test(name) ? { truth: false } : {};
   const length = first?.type === 'sequence' && first.cell.value.tuple ? first.cell.value.items[0] : first;
   if (length?.type === 'opaque' && length.countOf !== undefined) {
-    return newTable({ ...emptyTable({ ...NO_FACTS, rows: length.countOf }), blank: true });
+    return newTable({ ...emptyTable({ ...NO_FACTS, rows: length.countOf }), blank: true, ...truth });
   }
   if (first?.type === 'table') {
     const { rows, certain } = interp.dataOf(first);
-    return newTable({ ...emptyTable({ ...NO_FACTS, rows, certain }), blank: true });
+    return newTable({ ...emptyTable({ ...NO_FACTS, rows, certain }), blank: true, ...truth });
   }
   return newTable(emptyTable(NO_FACTS));
 }

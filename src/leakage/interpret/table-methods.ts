@@ -26,8 +26,9 @@ import { choose } from './builtins.js';
 import { fillKind } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
+import { amongStep, membershipTest } from './membership.js';
 import { withColumns } from './new-columns.js';
-import { meetLabels, productMethod, textStep } from './operators.js';
+import { meetLabels, otherSide, productMethod, textStep } from './operators.js';
 import { renamed, withAxis } from './renaming.js';
 import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
@@ -160,7 +161,13 @@ const inserted: Handler = ({ interp, table, args }) => {
 const mapped: Handler = (method) => {
   const { interp, state, name, args, call } = method;
   const [first] = args.positional;
-  if (first?.type === 'function') return applied(method, first);
+  if (first?.type === 'function') {
+    const result = applied(method, first);
+    const mask = membershipTest(interp, state, first.definition, call);
+    return mask === undefined || result.type !== 'table'
+      ? result
+      : newTable({ ...result.cell.value, mask: [mask] });
+  }
   return name === 'transform' && first?.type === 'constant'
     ? withRowEvent(interp, state, 'statistics', call)
     : combined(method);
@@ -317,7 +324,9 @@ function maskMethod({ interp, table, state, name, args, call }: TableCall): Valu
   const [first] = args.positional;
   const [own, other] = [factsOf(table), first === undefined ? NO_FACTS : factsOf(first)];
   const scores = operator === undefined ? [] : meetLabels(interp, own, other, call);
-  let mask: Step = textStep(interp, call);
+  let mask: Step = /^is_?in$/.test(name)
+    ? amongStep(interp, state.from.length === 1 ? state.from[0] : undefined, first, call)
+    : textStep(interp, call);
   if (operator !== undefined && call.callee.type === 'attribute') {
     const subject = state.from.length === 1 ? state.from[0] : interp.text(call.callee.object);
     const side = first?.type === 'constant' ? comparisonSide(operator, first.value) : undefined;
@@ -342,8 +351,14 @@ function merged({ interp, state, args, call }: TableCall): Value {
   if (right === undefined) return newTable(state);
   const how = args.keywords.get('how');
   // Rows that the other table has, or lacks.
-  if (how?.type === 'constant' && (how.value === 'anti' || how.value === 'semi'))
-    return newTable(pickRows(interp, state, [textStep(interp, call)]));
+  if (how?.type === 'constant' && (how.value === 'anti' || how.value === 'semi')) {
+    const [column, ...others] = namesOf(args.keywords.get('on')) ?? [];
+    const key =
+      right.type === 'table' && column !== undefined ? columnOf(right.cell.value, column) : undefined;
+    const isOne = key !== undefined && others.length === 0;
+    const step = isOne ? amongStep(interp, column, newTable(key), call) : textStep(interp, call);
+    return newTable(pickRows(interp, state, [how.value === 'anti' ? otherSide(step) : step]));
+  }
   const facts = interp.dataOf(right);
   return newTable({
     ...state,

@@ -25,6 +25,8 @@ export interface Partition {
   readonly pieces?: string;
   /** The splitter was made to keep groups of rows together. */
   keepsGroups?: boolean;
+  /** Its side `yes` has all rows of this part, and perhaps others. */
+  holds?: Region;
   /** The code knows groups of rows, and the division cuts through them. */
   ignoredGroups?: { readonly text: string };
 }
@@ -119,10 +121,34 @@ export function relationOf(a: Region, b: Region): Relation {
   }
   // Children of one region: the partition decides; two different partitions may cut across each other.
   if (conditionsExclude(a, b, upA.parent)) return 'disjoint';
+  const held = relationToHeld(a, b, upA.parent) ?? opposite(relationToHeld(b, a, upA.parent));
+  if (held !== undefined) return held;
   if (upA.partition?.key === upB.partition?.key)
     return sidesDisjoint(upA.side, upB.side) ? 'disjoint' : 'unknown';
   if (cutsExclude(a, b, upA.parent)) return 'disjoint';
   return areCrossing(upA.partition, upB.partition) ? 'crossing' : 'unknown';
+}
+
+/** How `a` lies to `b` if a step to `a` was to the rows that share a value with `b` or with rows around it, or to all others. */
+function relationToHeld(a: Region, b: Region, above: Region): Relation | undefined {
+  for (let x: Region | undefined = a; x !== undefined && x !== above; x = x.parent) {
+    const holds = x.partition?.holds;
+    if (holds === undefined || !isWithin(b, holds)) continue;
+    if (x.side === '!yes') return 'disjoint';
+    if (x === a && x.parent === above && x.side === 'yes') return 'contains';
+  }
+  return undefined;
+}
+
+function isWithin(part: Region, around: Region): boolean {
+  countWork(1 + Math.abs(part.depth - around.depth));
+  let x: Region | undefined = part;
+  while (x !== undefined && x.depth > around.depth) x = x.parent;
+  return x === around;
+}
+
+function opposite(relation: Relation | undefined): Relation | undefined {
+  return relation === 'contains' ? 'inside' : relation;
 }
 
 /** Two random divisions, or a random one and a condition from before it, which knows nothing of it. */

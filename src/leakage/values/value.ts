@@ -97,6 +97,8 @@ export interface TableState extends Facts {
   readonly mask?: Step[];
   /** One number for all its rows, put there before anything is known about them: no labels. */
   readonly blank?: boolean;
+  /** The truth value that all its rows have so far, of an array that becomes a mask. */
+  readonly truth?: boolean;
   /** Its rows are in the opposite order. */
   readonly reversed?: boolean;
   /** `row`: one row, or one batch of rows, in a loop over all of them. */
@@ -114,6 +116,8 @@ export interface Positions {
   /** Labels of these rows, as in `train.index`; without them, positions in whatever table it is applied to. */
   readonly of?: readonly Region[];
   readonly steps: readonly Step[];
+  /** A set of them, from which another one can be subtracted. */
+  readonly set?: boolean;
 }
 export interface SequenceOf {
   readonly type: 'sequence';

@@ -1,0 +1,103 @@
+import type { Comprehension, Expr, FunctionDefinition, Lambda } from '../syntax/ast.js';
+import { NO_FACTS } from '../values/facts.js';
+import { emptyTable, newTable } from '../values/join.js';
+import type { Positions, Step, TableState, Value } from '../values/value.js';
+import { afterSteps } from './bounds.js';
+import type { Interpreter } from './interpreter.js';
+import { otherSide, textStep } from './operators.js';
+import { leftOut } from './row-labels.js';
+
+/** A mask of the rows whose positions or labels are among others. */
+export function membership(
+  interp: Interpreter,
+  all: Positions | undefined,
+  among: Value | undefined,
+  node: Expr,
+): Value {
+  return maskOf(otherSide(leftOut(interp, all?.of ?? [], among, node)));
+}
+
+export function maskOf(step: Step, facts = NO_FACTS): Value {
+  return newTable({ ...emptyTable(facts, 'column'), mask: [step] });
+}
+
+/**
+ * The step to the rows whose value in a column is among those of a part of the rows: all rows of that part, and any others with
+ * one of its values. What it leaves out has no row of the part.
+ */
+export function amongStep(
+  interp: Interpreter,
+  column: string | undefined,
+  among: Value | undefined,
+  node: Expr,
+): Step {
+  const values = valuesOf(among);
+  const [part] = values?.rows ?? [];
+  if (values === undefined || part === undefined || values.rows.length > 1 || !values.certain)
+    return textStep(interp, node);
+  const isSameColumn = column !== undefined && values.from.length === 1 && values.from[0] === column;
+  if (!isSameColumn || values.blank === true || part.parent === undefined) return textStep(interp, node);
+  const partition = interp.partition(`among:${interp.idOf(part)}:${column}`, 'selection', node);
+  partition.holds = part;
+  return { partition, side: 'yes' };
+}
+
+/** One column, or the list, set or array of its values. */
+function valuesOf(value: Value | undefined): TableState | undefined {
+  const held =
+    value?.type === 'sequence' && value.cell.value.items.length === 0 ? value.cell.value.rest : value;
+  return held?.type === 'table' && held.cell.value.shape !== 'frame' ? held.cell.value : undefined;
+}
+
+/** Whether a comparison is `one in many` or `one not in many`, with a name as `one`. */
+function testOf(
+  condition: Expr | undefined,
+  name: string,
+): { readonly many: Expr; readonly isOut: boolean } | undefined {
+  if (condition?.type !== 'compare' || condition.operands.length !== 2) return undefined;
+  const [one, many] = condition.operands;
+  const [operator = ''] = condition.operators;
+  if (one?.type !== 'name' || one.id !== name || many === undefined || !/\bin$/.test(operator))
+    return undefined;
+  return { many, isOut: operator.includes('not') };
+}
+
+/** `[i for i in range(len(rows)) if i not in held]`: positions or labels that are, or are not, among others. */
+export function pickedPositions(
+  interp: Interpreter,
+  { element, clauses, form }: Comprehension,
+  iterable: Value | undefined,
+): Value | undefined {
+  const [clause, ...others] = clauses;
+  if (iterable?.type !== 'positions' || clause === undefined || others.length > 0 || form === 'dict')
+    return undefined;
+  const { target, conditions } = clause;
+  if (
+    target.type !== 'name' ||
+    element.type !== 'name' ||
+    element.id !== target.id ||
+    conditions.length !== 1
+  )
+    return undefined;
+  const test = testOf(conditions[0], target.id);
+  if (test === undefined) return undefined;
+  const among = interp.evaluate(test.many);
+  if (among.type !== 'positions') return undefined;
+  const out = leftOut(interp, iterable.of ?? [], among, test.many);
+  return afterSteps(iterable, [test.isOut ? out : otherSide(out)]);
+}
+
+/** `column.map(lambda one: one in others)`: the step to the rows whose value is among others. */
+export function membershipTest(
+  interp: Interpreter,
+  state: TableState,
+  lambda: FunctionDefinition | Lambda,
+  node: Expr,
+): Step | undefined {
+  if (lambda.type !== 'lambda' || state.shape !== 'column' || state.from.length !== 1) return undefined;
+  const [parameter, ...others] = lambda.params;
+  const test = parameter === undefined || others.length > 0 ? undefined : testOf(lambda.body, parameter.name);
+  if (test === undefined) return undefined;
+  const step = amongStep(interp, state.from[0], interp.evaluate(test.many), node);
+  return test.isOut ? otherSide(step) : step;
+}
