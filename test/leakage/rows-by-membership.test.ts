@@ -77,6 +77,30 @@ const ROWS: readonly (readonly [clean: string, leaky: string])[] = [
   ['train = df.query("id not in @valid.id")', 'train = df.query("id in @valid.id")'],
   ['train = df.query("index not in @valid.index")', 'train = df.query("index not in @other.index")'],
   [
+    'train, valid = df.truncate(after="2020-12-31"), df.truncate(before="2021-01-01")',
+    'train, valid = df.truncate(after="2020-12-31"), df.truncate(before="2020-01-01")',
+  ],
+  [
+    'parts = df.groupby("part")\ntrain, valid = parts.get_group("train"), parts.get_group("valid")',
+    'parts = df.groupby("part")\ntrain, valid = parts.get_group("train"), df[df["fold"] == 0]',
+  ],
+  [
+    'order = np.argsort(rng.random(len(df)))\ntrain, valid = df.iloc[order[100:]], df.iloc[order[:100]]',
+    'order = np.argsort(rng.random(len(df)))\ntrain, valid = df.iloc[order[100:]], df.iloc[order[100:]]',
+  ],
+  [
+    'few = set(random.sample(range(len(df)), 9))\ntrain, valid = (df.iloc[[i for i in range(len(df)) if i not in few]], df.iloc[[i for i in range(len(df)) if i in few]])',
+    'few, more = set(random.sample(range(len(df)), 9)), set(random.sample(range(len(df)), 9))\ntrain, valid = (df.iloc[[i for i in range(len(df)) if i not in few]], df.iloc[[i for i in range(len(df)) if i in more]])',
+  ],
+  [
+    'valid = pd.read_csv("a.csv").sample(frac=0.2)\ntrain = df[~df["id"].isin(valid["id"])]',
+    'valid = pd.read_csv("a.csv", nrows=100)\ntrain = df',
+  ],
+  [
+    'valid, train = pd.read_csv("a.csv", dtype={"z": int})[:100], df[100:]',
+    'valid, train = pd.read_csv("a.csv", dtype={"z": int})[:100], df',
+  ],
+  [
     'train, valid = df.head(len(df) - 100), df.tail(100)',
     'train, valid = df.head(len(df) - 100), df.head(100)',
   ],

@@ -77,6 +77,8 @@ function isOnlyWatched({ prediction }: ScoredPredictions, all: readonly ScoredPr
   );
 }
 
+const NOT_CLEAR = 'whether the scored rows are among those of the training is not clear';
+
 /** All leaks that reach a score, most certain evidence only. */
 export function findLeaks(interp: Interpreter): Leak[] {
   const leaks = new Map<string, Leak>();
@@ -97,7 +99,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
     const base = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames };
     const overlap = overlapOf(training.rows, prediction.rows);
     if (overlap === 'unknown') {
-      interp.skip(prediction.node, 'whether the scored rows are among those of the training is not clear');
+      interp.skip(prediction.node, NOT_CLEAR);
       continue;
     }
     if (overlap === 'yes') {
@@ -187,7 +189,10 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
       covers(prediction.rows, training.rows);
     // The very table that it was trained on, by its name or handed to a function under another one.
     const isSame = training.data === prediction.data || isSameText(training.rowsText, prediction.rowsText);
-    if (!isOfAll && !(isClaimed && isSame)) return [];
+    if (!isOfAll && !(isClaimed && isSame)) {
+      if (isClaimed) interp.skip(prediction.node, NOT_CLEAR);
+      return [];
+    }
     const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
     return [leakAt('training-rows', training, scoring)];
   });

@@ -80,8 +80,9 @@ export class Interpreter {
   /** Ends of the calls that were run; no two calls end at the same offset. */
   readonly reachedCalls = new Set<number>();
 
-  /** Files by their name, or by the text that names them, with the end of the call that reads or writes them first. */
-  readonly filesRead = new Map<string, number>();
+  /** Files by their name, or by the text that names them, with the key of the rows that were read first. */
+  readonly filesRead = new Map<string, string>(); readonly manner: string; readonly key: string }
+  >();
 
   readonly stored = new StoredFiles();
 

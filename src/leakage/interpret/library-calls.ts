@@ -1,7 +1,7 @@
 import { type EstimatorFamily, estimatorFamily } from '../library-models/estimators.js';
 import { functionFamily } from '../library-models/functions.js';
 import type { Call } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { type EstimatorRole, factsOf, MAX_PARTS, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
@@ -92,7 +92,8 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
       const facts = sorted === undefined ? NO_FACTS : interp.dataOf(sorted);
       const isOrder = path === 'numpy.argsort' && args.positional.length === 1 && args.keywords.size === 0;
       // The order of numbers that nothing is known of, as of random ones: all positions.
-      if (isOrder && facts === NO_FACTS) return { type: 'positions', steps: [] };
+      if (isOrder && sorted?.type === 'opaque' && isNothingKnown(facts))
+        return { type: 'positions', steps: [] };
       return chosen(interp, args, call);
     }
     case 'curve-fit':
@@ -134,6 +135,10 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     default:
       return otherCall(interp, path, args, call);
   }
+}
+
+function isNothingKnown({ fits, predictions, scores }: Facts): boolean {
+  return [fits, predictions, scores].every(({ length }) => length === 0);
 }
 
 /** `pd.merge(left, right)`: as the method of the left table, whose rows stay. */
@@ -274,8 +279,12 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
     const predicted = handMadePrediction(interp, every, some, { node: call, left, right });
     if (predicted !== undefined) return predicted;
   }
-  if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions' && args.keywords.size === 0)
-    return membership(interp, every, some, right ?? call);
+  if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions') {
+    const isOut = flag(args, 'invert') === true;
+    return isOut
+      ? maskOf(leftOut(interp, every.of ?? [], some, right ?? call))
+      : membership(interp, every, some, right ?? call);
+  }
   if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'table' && every.cell.value.from.length === 1) {
     const step = amongStep(interp, every.cell.value.from[0], some, right ?? call);
     const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);

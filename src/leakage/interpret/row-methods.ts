@@ -78,6 +78,21 @@ function endOf(name: string, count: number): CutAt {
   return isFromStart ? { fraction: 0, offset: Math.abs(count) } : { fraction: 1, offset: -Math.abs(count) };
 }
 
+/** `truncate(before, after)`: rows by their labels, like a slice of them. */
+export function truncated(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
+  const bounds = [
+    ['>=', argument(args, 0, 'before')],
+    ['<=', argument(args, 1, 'after')],
+  ] as const;
+  const partition = interp.partition('compare:index', 'selection', call);
+  const steps = bounds.flatMap(([operator, bound]): Step[] => {
+    if (bound === undefined || (bound.type === 'constant' && bound.value === null)) return [];
+    const side = bound.type === 'constant' ? comparisonSide(operator, bound.value) : undefined;
+    return [side === undefined ? textStep(interp, call) : { partition, side }];
+  });
+  return newTable(pickRows(interp, state, steps));
+}
+
 /** `slice(offset, length)` of polars: `slice(0, n)` and `slice(n)` are the two sides of one cut. */
 export function sliced(interp: Interpreter, state: TableState, call: Call): Value {
   const [offset, length] = ['offset', 'length'].map(
@@ -108,7 +123,7 @@ export function queried(interp: Interpreter, state: TableState, args: Arguments,
       const step = truthStep(interp, truth[2] ?? '', call);
       return newTable(pickRows(interp, state, [truth[1] === undefined ? step : otherSide(step)]));
     }
-    const among = queriedMembership(interp, first.value, call);
+    const among = queriedMembership(interp, state, first.value, call);
     if (among !== undefined) return newTable(pickRows(interp, state, [among]));
     const match = /^`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(\S.*)$/.exec(first.value.trim());
     if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
@@ -152,7 +167,12 @@ function columnNamed(node: Expr): string | undefined {
 }
 
 /** `year in @late`, `index not in @valid.index`. */
-function queriedMembership(interp: Interpreter, text: string, call: Call): Step | undefined {
+function queriedMembership(
+  interp: Interpreter,
+  { rows }: TableState,
+  text: string,
+  call: Call,
+): Step | undefined {
   const match = /^\s*(\w+)\s+(not\s+)?in\s+@(\w+)(?:\.(\w+))?\s*$/.exec(text);
   if (match === null) return undefined;
   const [, column = '', not, name = '', attribute] = match;
@@ -166,7 +186,7 @@ function queriedMembership(interp: Interpreter, text: string, call: Call): Step 
         : newTable(columnOf(state, attribute ?? ''));
   const partition = interp.partition(`text:${column}in@${name}.${attribute ?? ''}`, 'selection', call);
   let step: Step = { partition, side: 'yes' };
-  if (many?.type === 'positions' && column === 'index') step = otherSide(leftOut(interp, [], many, call));
+  if (many?.type === 'positions' && column === 'index') step = otherSide(leftOut(interp, rows, many, call));
   else if (many?.type === 'table' || many?.type === 'sequence') {
     const known = amongStep(interp, column, many, call);
     if (known.partition.holds !== undefined) step = known;
@@ -176,8 +196,10 @@ function queriedMembership(interp: Interpreter, text: string, call: Call): Step 
 
 /** `pl.col('year') < 2020`, `pl.col('kept')` or `~pl.col('kept')`, which no frame has been put to yet. */
 function expressionSide(interp: Interpreter, condition: Expr | undefined, call: Call): Step | undefined {
-  if (condition?.type === 'unary' && condition.operator === '~')
-    return negated(interp, condition.operand, call);
+  if (condition?.type === 'unary' && condition.operator === '~') {
+    const side = expressionSide(interp, condition.operand, call);
+    return side && otherSide(side);
+  }
   if (condition?.type === 'call') {
     const { callee, args } = condition;
     if (callee.type === 'attribute' && callee.name === 'not_') return negated(interp, callee.object, call);

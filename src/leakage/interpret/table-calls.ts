@@ -18,12 +18,12 @@ import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { collectedBefore } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
-import { textStep } from './operators.js';
 import { columnsBeside } from './renaming.js';
 import { namesOf, pickRows } from './rows-and-columns.js';
 import { groupsOf } from './splitters.js';
 import { fileOf } from './stored-files.js';
 import { concatenated } from './subscripts.js';
+import { unknownCall } from './unknown-calls.js';
 export function sourceTable(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   // A state that was saved because it scored best.
   if (/^(torch|joblib|pickle)\.load$/.test(path) && interp.savedChoices.length > 0) {
@@ -34,7 +34,7 @@ export function sourceTable(interp: Interpreter, path: string, args: Arguments, 
   if (stored !== undefined) return stored;
   const [first] = args.positional;
   const known = fileKey(interp, args, call);
-  if (known === undefined) nameSecondReading(interp, file, call);
+  nameSecondReading(interp, file, known, call);
   const name = first?.type === 'constant' ? String(first.value) : '';
   const region = interp.source(known ?? `${interp.siteKey(call)}:${name}`, name || interp.label(call));
   if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
@@ -57,12 +57,23 @@ function fileKey(interp: Interpreter, args: Arguments, call: Call): string | und
   return ['file', interp.text(call.callee), file.value, ...limits.sort()].join(':');
 }
 
-/** Rows of a file that is read twice are the same rows, but they are followed as others. */
-function nameSecondReading(interp: Interpreter, file: string | undefined, call: Call): void {
+/** Options that read a part of the rows. */
+const PART_OPTIONS = /:(nrows|skiprows|skipfooter)=/;
+
+/** Rows of a file that is read twice are the same rows. They are followed as others if it is not known which they are. */
+function nameSecondReading(
+  interp: Interpreter,
+  file: string | undefined,
+  known: string | undefined,
+  call: Call,
+): void {
   if (file === undefined) return;
+  const key = known ?? String(call.end);
   const before = interp.filesRead.get(file);
-  if (before === undefined) interp.filesRead.set(file, call.end);
-  else if (before !== call.end) interp.skip(call, 'rows of a file that is read or written more than once');
+  if (before === undefined) interp.filesRead.set(file, key);
+  const isPart = known === undefined || PART_OPTIONS.test(`${before} ${key}`);
+  if (before !== undefined && before !== key && isPart)
+    interp.skip(call, 'rows of a file that is read or written more than once');
 }
 
 /** The state of a value taken as a table. */
@@ -144,9 +155,18 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
   // `np.arange(0.1, 0.9, 0.01)` is a grid of numbers.
   if (args.positional.length > 1 && path.endsWith('arange')) return opaque(NO_FACTS);
   if (first?.type === 'constant') return opaque(NO_FACTS);
+  if (path === 'random.sample')
+    return first?.type === 'positions'
+      ? afterSteps(first, [drawnStep(interp, call)])
+      : unknownCall(interp, args, call);
   if (first?.type === 'table' && path.endsWith('permutation')) return first;
-  if (path.endsWith('choice')) return { type: 'positions', steps: [textStep(interp, call)] };
+  if (path.endsWith('choice')) return { type: 'positions', steps: [drawnStep(interp, call)] };
   return first?.type === 'positions' ? first : { type: 'positions', steps: [] };
+}
+
+/** Rows that one call draws at random: the same call somewhere else draws others. */
+function drawnStep(interp: Interpreter, call: Call): Step {
+  return { partition: interp.partition(`drawn:${interp.siteKey(call)}`, 'selection', call), side: 'yes' };
 }
 
 export function blank(interp: Interpreter, path: string, args: Arguments): Value {

@@ -31,7 +31,7 @@ import { withColumns } from './new-columns.js';
 import { meetLabels, otherSide, productMethod, textStep } from './operators.js';
 import { renamed, withAxis } from './renaming.js';
 import { withRowEvent } from './row-events.js';
-import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
+import { cut, drop, exploded, queried, sampled, shifted, sliced, truncated } from './row-methods.js';
 import { columnOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { isRowWise } from './statistic-calls.js';
 import { fileOf } from './stored-files.js';
@@ -239,6 +239,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['drop_duplicates', unique],
       ['explode', ({ interp, state, call }) => exploded(interp, state, call)],
       ['dot matmul', product],
+      ['truncate', ({ interp, state, args, call }) => truncated(interp, state, args, call)],
       ['slice', ({ interp, state, call }) => sliced(interp, state, call)],
       ['query filter', ({ interp, state, args, call }) => queried(interp, state, args, call)],
       ['drop', ({ interp, state, args, call }) => drop(interp, state, args, call)],

@@ -1,11 +1,12 @@
 import { STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
+import { comparisonSide } from '../values/comparison.js';
 import { type Facts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
-import { factsOf, opaque, type TableState, type Value, type View } from '../values/value.js';
-import { type Arguments, argumentsOf } from './arguments.js';
+import { factsOf, opaque, type Step, type TableState, type Value, type View } from '../values/value.js';
+import { type Arguments, argument, argumentsOf } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
-import { columnNames } from './rows-and-columns.js';
+import { columnNames, pickRows } from './rows-and-columns.js';
 import { tableMethod } from './table-methods.js';
 
 /** Methods of grouped rows that give one result per row from the row and the rows before it. */
@@ -57,8 +58,20 @@ export function viewMethod(
     return tableMethod(interp, newTable(state) as Value & { type: 'table' }, name, args, call);
   }
   if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();
-  if (name === 'get_group') return newTable(state);
+  if (name === 'get_group') return newTable(pickRows(interp, state, groupSteps(interp, view, args, call)));
   return statistics();
+}
+
+/** The rows of the group that a constant names. */
+function groupSteps(interp: Interpreter, { node }: View, args: Arguments, call: Call): Step[] {
+  const by = node.type === 'call' ? (node.args.find(({ name }) => name === 'by') ?? node.args[0]) : undefined;
+  const column = by?.value.type === 'constant' ? by.value.value : undefined;
+  const group = argument(args, 0, 'name');
+  if (typeof column !== 'string' || group?.type !== 'constant') return [];
+  const side = comparisonSide('==', group.value);
+  return side === undefined
+    ? []
+    : [{ partition: interp.partition(`compare:${column}`, 'selection', call), side }];
 }
 
 /** `agg(rate=('late', 'mean'))`, `agg({'late': 'mean'})`: the columns that are put together. */

@@ -75,6 +75,7 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
       'torch.arange',
       'builtins.range',
       'numpy.random.choice',
+      'random.sample',
     ],
     source: 'numpy.random.permutation; torch.randperm',
   },
