@@ -81,8 +81,7 @@ export class Interpreter {
   readonly reachedCalls = new Set<number>();
 
   /** Files by their name, or by the text that names them, with the key of the rows that were read first. */
-  readonly filesRead = new Map<string, string>(); readonly manner: string; readonly key: string }
-  >();
+  readonly filesRead = new Map<string, string>();
 
   readonly stored = new StoredFiles();
 
