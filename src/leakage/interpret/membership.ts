@@ -44,9 +44,9 @@ export function amongStep(
 
 /** One column, or the list, set or array of its values. */
 function valuesOf(value: Value | undefined): TableState | undefined {
-  const held =
+  const listed =
     value?.type === 'sequence' && value.cell.value.items.length === 0 ? value.cell.value.rest : value;
-  return held?.type === 'table' && held.cell.value.shape !== 'frame' ? held.cell.value : undefined;
+  return listed?.type === 'table' && listed.cell.value.shape !== 'frame' ? listed.cell.value : undefined;
 }
 
 /** Whether a comparison is `one in many` or `one not in many`, with a name as `one`. */

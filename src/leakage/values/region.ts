@@ -121,8 +121,8 @@ export function relationOf(a: Region, b: Region): Relation {
   }
   // Children of one region: the partition decides; two different partitions may cut across each other.
   if (conditionsExclude(a, b, upA.parent)) return 'disjoint';
-  const held = relationToHeld(a, b, upA.parent) ?? opposite(relationToHeld(b, a, upA.parent));
-  if (held !== undefined) return held;
+  const around = relationByValues(a, b, upA.parent) ?? opposite(relationByValues(b, a, upA.parent));
+  if (around !== undefined) return around;
   if (upA.partition?.key === upB.partition?.key)
     return sidesDisjoint(upA.side, upB.side) ? 'disjoint' : 'unknown';
   if (cutsExclude(a, b, upA.parent)) return 'disjoint';
@@ -130,7 +130,7 @@ export function relationOf(a: Region, b: Region): Relation {
 }
 
 /** How `a` lies to `b` if a step to `a` was to the rows that share a value with `b` or with rows around it, or to all others. */
-function relationToHeld(a: Region, b: Region, above: Region): Relation | undefined {
+function relationByValues(a: Region, b: Region, above: Region): Relation | undefined {
   for (let x: Region | undefined = a; x !== undefined && x !== above; x = x.parent) {
     const holds = x.partition?.holds;
     if (holds === undefined || !isWithin(b, holds)) continue;
