@@ -27,6 +27,7 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
     repair: (...input) => doTask('repair', input),
     lostNames: (...input) => doTask('lostNames', input),
     correctionScope: (...input) => doTask('correctionScope', input),
+    proveCorrection: (...input) => doTask('proveCorrection', input),
     summarize: (...input) => doTask('summarize', input),
     plan: (...input) => doTask('plan', input),
     findUnsupportedNumbers: (...input) => doTask('findUnsupportedNumbers', input),

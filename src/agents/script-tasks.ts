@@ -4,6 +4,7 @@ import { findUnsupportedNumbers } from '../ablation/find-unsupported-numbers.js'
 import { planRefinement } from '../ablation/plan-refinement.js';
 import { summarizeAblation } from '../ablation/summarize-ablation.js';
 import { repairLeak } from '../leakage/repair/repair-leak.js';
+import { proveCorrection } from '../leakage/score-flow/prove-correction.js';
 import { doesSomething, lostNames } from '../solution/bound-names.js';
 import { correctionScope } from '../solution/correction-scope.js';
 import { neutralizeMagics } from '../solution/notebook-magics.js';
@@ -29,6 +30,8 @@ export const TASKS = {
   takeCorrection,
   /** What a correction does besides correcting. */
   correctionScope,
+  /** Whether a correction changes only where something is learned. */
+  proveCorrection,
   /** Summarizes the output of an ablation study. */
   summarize: summarizeAblation,
   /** Maps a summary onto the blocks of a solution. */

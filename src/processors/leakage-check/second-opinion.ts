@@ -155,6 +155,17 @@ export async function whatGotWorse(
   return undefined;
 }
 
+/** Kinds of which the corrected script has fewer leaks. */
+export async function removedKinds(
+  before: string,
+  after: string,
+  analyst: ScriptAnalyst,
+): Promise<LeakFinding['kind'][]> {
+  const was = (await analyst.analyze(before)).findings;
+  const is = (await analyst.analyze(after)).findings;
+  return [...new Set(was.map(({ kind }) => kind))].filter((kind) => countOf(kind, is) < countOf(kind, was));
+}
+
 /** How many computations leak in this way. */
 function countOf(kind: LeakFinding['kind'], findings: readonly LeakFinding[]): number {
   return findings

@@ -1,11 +1,12 @@
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { isAnalysisLimit } from '../../errors.js';
+import type { CorrectionProof } from '../../leakage/index.js';
 import type { CorrectionScope, LocatedBlock } from '../../solution/index.js';
 import { withNotes } from '../agent-provenance.js';
 import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';
-import { leaksMeant, remainingMeant, type Span, whatGotWorse } from './second-opinion.js';
+import { leaksMeant, remainingMeant, removedKinds, type Span, whatGotWorse } from './second-opinion.js';
 
 /**
  * A valid correction, or its problem as a sentence for the next request. `isUnchecked`: checking it exceeded the limits, so
@@ -29,7 +30,8 @@ interface Proposal {
  * Validates the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is extracted, fitted to the script, and rejected
  * if it is empty, unchanged, not code, a placeholder or changes other lines; if it breaks the syntax of a script that parsed
  * before, or no longer defines what later code uses; if a leak that static analysis found remains, another one is new or
- * the score is gone; and if a model's answer does more than the correction requires.
+ * the score is gone; if a model's answer does more than the correction requires; and if what reaches the scores differs for
+ * certain by more than the leak. What could not be shown is a note.
  */
 export async function validateCorrection(
   answer: string,
@@ -54,10 +56,17 @@ export async function validateCorrection(
       runner.name === 'offline'
         ? { notes: [] }
         : await analyst.correctionScope(located, proposal.block, script.content, script.original);
-    const worse =
-      scope.problem ?? (await whatGotWorse(script.content, script.with(located, proposal.block), analyst));
+    const corrected = script.with(located, proposal.block);
+    const worse = scope.problem ?? (await whatGotWorse(script.content, corrected, analyst));
     if (worse !== undefined) return { ok: false, problem: worse };
-    return { ok: true, block: proposal.block, ...withNotes(scope.notes) };
+    const proof = await proofOf(proposal, corrected);
+    if (proof.outcome === 'contradicted')
+      return { ok: false, problem: `the correction changes more than the leak: ${proof.problem}` };
+    const notes =
+      proof.outcome === 'proven'
+        ? scope.notes
+        : [...scope.notes, `not shown that the correction changes nothing but the leak: ${proof.unknown}`];
+    return { ok: true, block: proposal.block, ...withNotes(notes) };
   } catch (thrown) {
     if (!isAnalysisLimit(thrown)) throw thrown;
     return {
@@ -80,6 +89,17 @@ async function brokenCode({ block, located, script, analyst }: Proposal): Promis
   const lost = await analyst.lostNames(located, block, script.content);
   if (lost.length === 0) return undefined;
   return `the correction no longer defines ${lost.join(', ')}, which later lines of the script use`;
+}
+
+/** Compares the scripts as far as the leaks that the correction removes allow. */
+async function proofOf(
+  { located, script, analyst, others }: Proposal,
+  corrected: string,
+): Promise<CorrectionProof> {
+  const meant = await leaksMeant(script.content, located, others, analyst);
+  const removed = await removedKinds(script.content, corrected, analyst);
+  const kinds = new Set([...meant.map(({ kind }) => kind), ...removed]);
+  return analyst.proveCorrection(script.content, corrected, [...kinds]);
 }
 
 async function remainingLeak(proposal: Proposal): Promise<string | undefined> {
