@@ -3,7 +3,6 @@ export { analyzeLeakage, type LeakageAnalysis, type LeakFinding } from './analyz
 export { LEAK_KINDS, type LeakKind } from './kinds.js';
 export { cellOfLine, linesInFile, type NotebookCode, readNotebook, replaceInNotebook } from './notebook.js';
 export { repairLeak } from './repair/repair-leak.js';
-export type { CorrectionProof } from './score-flow/prove-correction.js';
 export {
   REPORTED_KINDS,
   type ReportedFile,
@@ -12,3 +11,4 @@ export {
   toGithubAnnotations,
 } from './report/reported-file.js';
 export { toSarif } from './report/sarif.js';
+export type { CorrectionProof } from './score-flow/prove-correction.js';

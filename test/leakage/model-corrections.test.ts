@@ -10,7 +10,7 @@ const analyst = analyzedOnce({ ...IN_PLACE_ANALYST, parses: async () => ({ ok: t
 async function judged({ script, block }: ModelCorrections, answer: string) {
   const located = locateBlock(block, script);
   if (located === null) throw new Error('the block is not in the script');
-  const context = { parsedBefore: true, analyst, runner: { name: 'anthropic' } };
+  const context = { parsedBefore: true, analyst, runner: { name: 'anthropic' as const } };
   return validateCorrection(`\`\`\`python\n${answer}\n\`\`\``, located, new CorrectedScript(script), context);
 }
 

@@ -27,7 +27,8 @@ function within(before: string, block: string, after: string): { script: string;
   return { script: `${IMPORTS}${before}\n${block}\n${after}\n`, block };
 }
 
-const SPLIT = 'X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=0.2, random_state=42, stratify=y)';
+const SPLIT =
+  'X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=0.2, random_state=42, stratify=y)';
 const MODEL = `model = LogisticRegression(max_iter=500)
 model.fit(X_train, y_train)
 print("Final Validation Performance:", roc_auc_score(y_val, model.predict_proba(X_val)[:, 1]))`;
@@ -107,7 +108,7 @@ train["age"] = imputer.fit_transform(train[["age"]])
 val["age"] = imputer.transform(val[["age"]])
 train["rate"] = train["fare"] / train["age"]
 val["rate"] = val["fare"] / val["age"]`,
-    'assign': `train, val = train_test_split(df, test_size=0.25, random_state=3)
+    assign: `train, val = train_test_split(df, test_size=0.25, random_state=3)
 middle = train["age"].median()
 train = train.assign(age=train["age"].fillna(middle))
 val = val.assign(age=val["age"].fillna(middle))
@@ -129,7 +130,7 @@ train["age"].fillna(middle, inplace=True)
 val["age"].fillna(middle, inplace=True)
 train["rate"] = train["fare"] / train["age"]
 val["rate"] = val["fare"] / val["age"]`,
-    'where': `train, val = train_test_split(df, test_size=0.25, random_state=3)
+    where: `train, val = train_test_split(df, test_size=0.25, random_state=3)
 middle = train["age"].median()
 train["age"] = np.where(train["age"].isna(), middle, train["age"])
 val["age"] = np.where(val["age"].isna(), middle, val["age"])
@@ -214,7 +215,7 @@ print("Final Validation Performance:", model.score(X_val, y_val))`,
 scaler = MinMaxScaler()
 X_train[num] = scaler.fit_transform(X_train[num])
 X_val[num] = scaler.transform(X_val[num])`,
-    'loc': `X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=1)
+    loc: `X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=1)
 X_train, X_val = X_train.copy(), X_val.copy()
 scaler = MinMaxScaler().fit(X_train[num])
 X_train.loc[:, num] = scaler.transform(X_train[num])

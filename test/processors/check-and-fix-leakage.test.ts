@@ -38,7 +38,10 @@ describe('checkAndFixLeakage', () => {
       {
         leakageStatus: 'Yes Data Leakage',
         source: 'agent',
-        notes: ['the correction no longer calls fit_transform'],
+        notes: [
+          'the correction no longer calls fit_transform',
+          'not shown that the correction changes nothing but the leak: no score was followed in the script',
+        ],
         codeBlock: LEAKY.trimEnd(),
         outcome: 'corrected',
         correctedBlock: FIXED,

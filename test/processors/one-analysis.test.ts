@@ -38,7 +38,9 @@ describe('one check', () => {
     api = await startMessagesApi({
       reply: [
         leaks(LEAK, 'y = df.pop("target")'),
-        correction('X = df.to_numpy()'),
+        correction(
+          'fit_rows, _ = train_test_split(df, random_state=0)\nX = scaler.fit(fit_rows).transform(df)',
+        ),
         correction('y = df.pop("target").astype(int)'),
       ],
     });

@@ -136,15 +136,22 @@ describe('a correction that makes a script worse is taken back', () => {
     expect(script.filter((line) => solution.content.includes(line))).toHaveLength(6);
   });
 
-  it.each([
-    ['0.5 + model.score(X_val, y_val) / 2'],
-    ['model.score(X_val[:1], y_val[:1])'],
-    ['model.score(X_val, y_val) ** 0.01'],
-  ])('or has a note, if it changes the score to %s', async (expression) => {
-    const { findings } = await check(CLEAN, [[SCORE, `score = ${expression}`]]);
-    expect(findings[0]?.notes).toEqual([
-      `the correction changes how a score is computed or printed: ${SCORE}`,
-    ]);
+  it.each([['0.5 + model.score(X_val, y_val) / 2'], ['model.score(X_val, y_val) ** 0.01']])(
+    'or has a note, if it changes the score to %s',
+    async (expression) => {
+      const { findings } = await check(CLEAN, [[SCORE, `score = ${expression}`]]);
+      expect(findings[0]?.notes).toEqual([
+        `the correction changes how a score is computed or printed: ${SCORE}`,
+      ]);
+    },
+  );
+});
+
+it('a score of other rows is refused', async () => {
+  const { findings } = await check(CLEAN, [[SCORE, 'score = model.score(X_val[:1], y_val[:1])']]);
+  expect(findings[0]).toMatchObject({
+    outcome: 'uncorrected',
+    reason: expect.stringContaining('changes more than the leak'),
   });
 });
 

@@ -260,7 +260,8 @@ export function callFunction(
     return name === 'next' ? (one.items[0] ?? one) : one;
   if ((name === 'list' || name === 'tuple') && one !== undefined) return one;
   if (/^(sorted|reversed)$/.test(name) && (one?.kind === 'items' || one?.kind === 'columns')) return one;
-  if (/^[A-Z]/.test(name) && !SAME.test(name) && name !== 'Path') return construct(name, args);
+  if (/^[A-Z]|^make_(pipeline|column_transformer)$/.test(name) && !SAME.test(name) && name !== 'Path')
+    return construct(name, args);
   return computed(name, module, args, text);
 }
 
@@ -311,7 +312,7 @@ function inBins(name: string, table: Table, { positional, named }: Arguments): V
   const made = combine(name, [table, ...positional.slice(1), ...options]);
   if (!named.has('retbins') || made.kind !== 'table') return made;
   const label = made.state.steps.at(-1)?.label ?? name;
-  return { kind: 'items', items: [made, { kind: 'learned', label: `edges ${label}`, from: table }] };
+  return { kind: 'items', items: [made, { kind: 'learned', label: `edges ${label}`, from: table.with({}) }] };
 }
 
 /** `np.where(frame["a"].isna(), value, frame["a"])` is a fill. */

@@ -96,7 +96,7 @@ function predictionDifferences(was: Prediction, is: Prediction, tolerance: Toler
   return [
     ...found,
     ...trainingDifferences(old, now, tolerance),
-    ...unlikeParts(was, is),
+    ...softened(unlikeParts(was, is), tolerance.isOutOfFold ? 'open' : 'strict'),
     ...learnedElsewhere(was, is, tolerance),
   ];
 }
@@ -168,7 +168,7 @@ function learnedElsewhere(was: Prediction, is: Prediction, tolerance: Tolerance)
   const known = new Set(misplacedLearning(was).map(({ what }) => what));
   return softened(
     misplacedLearning(is).filter(({ what }) => !known.has(what)),
-    tolerance.steps,
+    tolerance.isOutOfFold ? 'open' : tolerance.steps,
   );
 }
 

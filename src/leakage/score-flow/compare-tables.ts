@@ -1,5 +1,5 @@
 import { countWork } from '../values/work.js';
-import { columnsText, type Step, type Table, touches } from './table.js';
+import { columnsText, droppedOf, isDropped, type Step, type Table, touches } from './table.js';
 import { HARMLESS, isSameMeaning, meaningOf } from './words.js';
 
 /** A difference, and whether it is one for certain. */
@@ -12,6 +12,8 @@ export interface Difference {
 interface OddStep {
   readonly label: string;
   readonly isLost: boolean;
+  /** Of all columns. */
+  readonly isOfAll: boolean;
   readonly isCertain: boolean;
 }
 
@@ -22,9 +24,13 @@ export function valueDifferences(was: Table, is: Table): Difference[] {
   // The same step for a column of another name: what is read under which name is not followed.
   const isRenamed = (step: OddStep): boolean =>
     odd.some((other) => other.isLost !== step.isLost && other.label === step.label);
+  const isUnclear = odd.some(({ isCertain }) => !isCertain);
   const steps = odd
     .filter(({ isLost, label }) => !(isLost && label === ''))
-    .map((step) => ({ ...step, isCertain: step.isCertain && !isRenamed(step) }))
+    .map((step) => ({
+      ...step,
+      isCertain: step.isCertain && !isRenamed(step) && !(isUnclear && isArithmetic(step.label)),
+    }))
     .map(({ label, isLost, isCertain }) => ({
       what:
         label === ORDER ? label : `${isLost ? 'lose a step' : 'go through a step more'} (${shown(label)})`,
@@ -53,15 +59,16 @@ function oddSteps(was: Table, is: Table): OddStep[] {
   const columns = columnsOf([was, is]);
   countWork(columns.length * (was.state.steps.length + is.state.steps.length));
   const isWhole = [was, is].every(({ state }) => state.columns.selections.length === 0);
+  const isSliced = [was, is].every(({ state }) => state.columns.selections.every(isSlice));
   const isNamed = [was, is].some(({ state }) => state.columns.names !== undefined);
   const isFollowed = was.state.isFollowed && is.state.isFollowed && was.state.source === is.state.source;
   return columns.flatMap((column) => {
     const own = (table: Table): Step[] => table.state.steps.filter((step) => touches(step, column));
     // Columns that are picked by type or in a loop may not be among those that are named.
-    const isSure = isFollowed && isWhole && !(isNamed && column.startsWith('?') && column !== OTHERS);
+    const isSure = isWhole && !(isNamed && column.startsWith('?') && column !== OTHERS);
     return sequenceDifferences(own(was), own(is)).map((step) => ({
       ...step,
-      isCertain: step.isCertain && isSure,
+      isCertain: step.isCertain && isFollowed && (isSure || (step.isOfAll && isSliced)),
     }));
   });
 }
@@ -80,7 +87,7 @@ function columnsOf(tables: readonly Table[]): string[] {
     }
   }
   const has = ({ state: { columns } }: Table, name: string): boolean =>
-    name.startsWith('?') || (columns.names?.includes(name) ?? !columns.dropped.includes(name));
+    name.startsWith('?') || (columns.names?.includes(name) ?? !isDropped(columns, name));
   // A helper column that is dropped again is in neither.
   const holds = (table: Table, name: string): boolean =>
     has(table, name) &&
@@ -99,25 +106,48 @@ function sequenceDifferences(was: readonly Step[], is: readonly Step[]): OddStep
     const [before, after] = [order(was), order(is)];
     // Dummies leave columns of numbers as they are.
     const isKnown = before.every((label) => !/^(dummies|undefined)$/.test(`${meaningOf(label)}`));
-    return before.join('>') === after.join('>') ? [] : [{ label: ORDER, isLost: false, isCertain: isKnown }];
+    return before.join('>') === after.join('>')
+      ? []
+      : [{ label: ORDER, isLost: false, isOfAll: false, isCertain: isKnown }];
   }
+  const isSwapped = isOtherFormula(lost, added);
   return [
-    ...lost.map(({ label }) => ({
+    ...lost.map(({ label, columns }) => ({
       label,
       isLost: true,
-      isCertain: !/^(=@|rows of another part)/.test(label) && !added.some((step) => mayBeSame(label, step.label)),
+      isOfAll: columns === '*',
+      isCertain: isSwapped || (!isRowsOfOther(label) && !added.some((step) => mayBeSame(label, step.label))),
     })),
-    ...added.map(({ label }) => ({
+    ...added.map(({ label, columns }) => ({
       label,
       isLost: false,
-      isCertain: !lost.some((step) => mayBeSame(step.label, label)) && meaningOf(label) !== undefined,
+      isOfAll: columns === '*',
+      isCertain:
+        isSwapped ||
+        (meaningOf(label) !== undefined &&
+          !label.includes('#len') &&
+          !lost.some((step) => mayBeSame(step.label, label))),
     })),
   ];
+}
+
+function isRowsOfOther(label: string): boolean {
+  return /^(=@|rows of another part)/.test(label);
+}
+
+/** `a / b` instead of `b / a`: the same columns, computed in another way. */
+function isOtherFormula(lost: readonly Step[], added: readonly Step[]): boolean {
+  const isPlain = (steps: readonly Step[]): boolean =>
+    steps.length > 0 && steps.every(({ label }) => /^(=@|[-/]\(\.,@)[^?]*$/.test(label));
+  const bareOf = (steps: readonly Step[]): string => steps.map(({ label }) => bare(label)).join('>');
+  return isPlain(lost) && isPlain(added) && bareOf(lost) !== bareOf(added) && lost.length === added.length;
 }
 
 /** Whether two steps may be one, written in two ways. */
 function mayBeSame(one: string, other: string): boolean {
   const [first, second] = [bare(one), bare(other)];
+  // A copy of a column is no step that learns.
+  if (first.startsWith('=@') !== second.startsWith('=@')) return meaningOf(first) === meaningOf(second);
   if (first !== second) return isSameMeaning(first, second) || isArithmetic(one) || isArithmetic(other);
   // The same computation of a column that went through other steps.
   const [was, is] = [innerSteps(one), innerSteps(other)];
@@ -171,17 +201,26 @@ function columnDifferences(was: Table, is: Table): Difference[] {
     return [...listed('lose the column', lost), ...listed('get the column', more)];
   }
   if (columnsText(old) === columnsText(now)) {
-    const isGone = (name: string): boolean => !now.added.includes(name) && now.dropped.includes(name);
+    const isGone = (name: string): boolean => !now.added.includes(name) && isDropped(now, name);
     return listed('lose the column', old.added.filter(isGone));
   }
   const hasSelections = old.selections.length + now.selections.length > 0;
   if (old.names === undefined && now.names !== undefined && !hasSelections)
     return [{ what: `keep only the columns ${shown(now.names.join(', '))}`, isCertain: isFollowed }];
+  const isBySlices = [old, now].every(
+    ({ names, selections }) => names === undefined && selections.length > 0 && selections.every(isSlice),
+  );
+  if (isBySlices) return [{ what: `hold the columns ${now.selections.join()}`, isCertain: isFollowed }];
   if (hasSelections || (now.names === undefined) !== (old.names === undefined))
     return [{ what: 'hold other columns', isCertain: false }];
-  const lost = now.dropped.filter((name) => !old.dropped.includes(name));
-  const more = old.dropped.filter((name) => !now.dropped.includes(name));
+  const lost = droppedOf(now).filter((name) => !old.dropped.includes(name));
+  const more = droppedOf(old).filter((name) => !now.dropped.includes(name));
   return [...listed('lose the column', lost), ...listed('get the column', more)];
+}
+
+/** Columns by position. */
+function isSlice(selection: string): boolean {
+  return /^\?[-\d:,[\]]+$/.test(selection);
 }
 
 const KNOWN_PICK =

@@ -108,7 +108,9 @@ function isTransformer({ label, steps, branches }: Estimator): boolean {
 }
 
 /** Fits an estimator: transformers learn from the rows, a model at the end is trained on what they give. */
-export function fitOn(estimator: Estimator, rows: Table, y: Value | undefined): void {
+export function fitOn(estimator: Estimator, table: Table, y: Value | undefined): void {
+  // A table may change afterwards.
+  const rows = table.with({});
   estimator.fitted = rows;
   const { steps, branches } = estimator;
   if (branches !== undefined) {
@@ -210,7 +212,7 @@ export function hasOtherSteps(fitted: Table, rows: Table): boolean {
 export function predict(estimator: Estimator, rows: Table, how: string): Prediction {
   const steps = estimator.steps ?? [estimator];
   const before = steps.slice(0, -1).filter((step) => !step.isSampler);
-  const X = before.reduce((table, step) => transform(step, table), rows);
+  const X = before.reduce((table, step) => transform(step, table), rows.with({}));
   const model = steps.at(-1) ?? estimator;
   return {
     kind: 'prediction',

@@ -82,7 +82,7 @@ export function callMethod(name: string, table: Table, args: Arguments): Value {
   if (STATISTIC.test(name)) {
     const axis = named.get('axis');
     if (axis === undefined || !/^(1|"columns")$/.test(keyOf(axis)))
-      return { kind: 'learned', label: statisticText(name, args), from: table };
+      return { kind: 'learned', label: statisticText(name, args), from: table.with({}) };
   }
   if (ABOUT.test(name)) return plain(`#${name}`);
   if (PICKS.test(name)) return picked(table, name, args);
@@ -142,7 +142,7 @@ export function callGrouped(name: string, { table, keys }: Grouped, args: Argume
     return {
       kind: 'learned',
       label: `group[${keys}].${statisticText(name, args)}(${column})`,
-      from: table,
+      from: table.with({}),
       groups: keys,
     };
   return table.with({ isFollowed: false });

@@ -51,6 +51,9 @@ interface TableState {
   readonly stack?: readonly Pick<TableState, 'source' | 'picks'>[] | undefined;
 }
 
+/** Stands before the name of a dropped column that the script had added. */
+const HELPER = '~';
+
 const MAX_STEPS = 300;
 const MAX_LABEL = 300;
 
@@ -107,7 +110,13 @@ export class Table {
       columns: {
         ...columns,
         added: columns.added.filter((name) => !dropped.includes(name)),
-        dropped: [...new Set([...columns.dropped, ...dropped])],
+        // A column that was added before was never one of the data.
+        dropped: [
+          ...new Set([
+            ...columns.dropped,
+            ...dropped.map((name) => (columns.added.includes(name) ? `${HELPER}${name}` : name)),
+          ]),
+        ],
       },
     });
   }
@@ -136,7 +145,7 @@ export class Table {
           ? {
               ...all,
               added: [...all.added, ...added],
-              dropped: all.dropped.filter((name) => !added.includes(name)),
+              dropped: all.dropped.filter((name) => !added.includes(name.replace(HELPER, ''))),
             }
           : { ...all, names: [...all.names, ...added] },
       isFollowed: state.isFollowed && isFollowed,
@@ -162,17 +171,32 @@ export function madeBy({
   steps: readonly Step[];
   columns: Columns;
 }): string[] {
-  return steps
-    .filter(
-      (step) =>
-        names === undefined ||
-        names.some((name) => touches(step, name)) ||
-        (step.columns !== '*' && step.columns.some((name) => name.startsWith('?'))),
-    )
-    .map(({ label }) => label);
+  return (
+    steps
+      .filter(
+        (step) =>
+          names === undefined ||
+          names.some((name) => touches(step, name)) ||
+          (step.columns !== '*' && step.columns.some((name) => name.startsWith('?'))),
+      )
+      .map(({ label }) => label)
+      // Dummies leave columns of numbers as they are.
+      .filter((label) => !label.startsWith('get_dummies('))
+  );
 }
 
-export function columnsText({ names, dropped, selections }: Columns): string {
+/** Columns of the data that are left out. */
+export function droppedOf({ dropped }: Columns): string[] {
+  return dropped.filter((name) => !name.startsWith(HELPER));
+}
+
+export function isDropped({ dropped }: Columns, name: string): boolean {
+  return dropped.includes(name) || dropped.includes(`${HELPER}${name}`);
+}
+
+export function columnsText(columns: Columns): string {
+  const { names, selections } = columns;
+  const dropped = droppedOf(columns);
   if (names !== undefined) return `.${[...names].sort().join('+')}`;
   const less = dropped.length === 0 ? '' : `-${[...dropped].sort().join('-')}`;
   return less + selections.map((one) => `.${one}`).join('');

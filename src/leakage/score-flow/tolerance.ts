@@ -12,6 +12,8 @@ export interface Tolerance {
   readonly model: Strictness;
   /** Whether rows that were made up stay out of the scored ones. */
   readonly isSampled: boolean;
+  /** Whether training rows may get values out of folds, and the scored rows those of all training rows. */
+  readonly isOutOfFold: boolean;
 }
 
 /** `open`: it may change, and whether rightly cannot be shown. `any`: that it changes is the correction. */
@@ -45,5 +47,6 @@ export function toleranceFor(kinds: readonly string[]): Tolerance {
     steps: strictness('steps'),
     model: strictness('model'),
     isSampled: kinds.includes('over-sampling'),
+    isOutOfFold: kinds.some((kind) => /^(target-encoding|stacking)$/.test(kind)),
   };
 }
