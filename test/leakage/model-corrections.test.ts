@@ -7,7 +7,7 @@ import { MODEL_CORRECTIONS, type ModelCorrections } from './model-corrections.js
 
 const analyst = analyzedOnce({ ...IN_PLACE_ANALYST, parses: async () => ({ ok: true, exact: true }) });
 
-async function judged({ script, block }: ModelCorrections, answer: string) {
+async function validated({ script, block }: ModelCorrections, answer: string) {
   const located = locateBlock(block, script);
   if (located === null) throw new Error('the block is not in the script');
   const context = { parsedBefore: true, analyst, runner: { name: 'anthropic' as const } };
@@ -16,10 +16,10 @@ async function judged({ script, block }: ModelCorrections, answer: string) {
 
 describe.each(MODEL_CORRECTIONS)('corrections of $name', (one) => {
   it.each(Object.entries(one.right))('REQ-SF-019: right: %s', async (_, answer) => {
-    expect(await judged(one, answer)).toMatchObject({ ok: true });
+    expect(await validated(one, answer)).toMatchObject({ ok: true });
   });
 
   it.each(Object.entries(one.wrong))('REQ-SF-019: wrong: %s', async (_, answer) => {
-    expect(await judged(one, answer)).toMatchObject({ ok: false });
+    expect(await validated(one, answer)).toMatchObject({ ok: false });
   });
 });

@@ -1,9 +1,7 @@
 import { type Arguments, construct, fitOn, optionsText, predict, transform } from './estimators.js';
-import { used } from './evaluate.js';
 import type { Follower } from './follower.js';
-import { runFunction } from './run.js';
 import { Table } from './table.js';
-import { assign, callGrouped, callMethod, combine, concatenated, stepWith } from './table-calls.js';
+import { assign, callGrouped, callMethod, combine, concatenated, stepWith, used } from './table-calls.js';
 import {
   columnSetOf,
   type DataSet,
@@ -79,7 +77,7 @@ function onTable(follower: Follower, name: string, table: Table, args: Arguments
     return plain('None');
   }
   if (name === 'pipe' && first?.kind === 'function')
-    return runFunction(follower, first, {
+    return follower.runFunction(first, {
       positional: [table, ...args.positional.slice(1)],
       named: args.named,
     });
@@ -133,9 +131,9 @@ function first({ positional, named }: Arguments, names: readonly string[]): Valu
 }
 
 function onEstimator(follower: Follower, name: string, estimator: Estimator, args: Arguments): Value {
-  const given = first(args, X_NAMES);
-  const rows = rowsOf(given);
-  const y = given?.kind === 'dataset' ? given.y : (args.positional[1] ?? args.named.get('y'));
+  const input = first(args, X_NAMES);
+  const rows = rowsOf(input);
+  const y = input?.kind === 'dataset' ? input.y : (args.positional[1] ?? args.named.get('y'));
   if (/^(fit|partial_fit|train)$/.test(name) && rows !== undefined) {
     fitOn(estimator, rows, y);
     return estimator;

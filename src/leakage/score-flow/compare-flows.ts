@@ -7,8 +7,9 @@ import {
   unique,
   valueDifferences,
 } from './compare-tables.js';
+import { evaluate } from './evaluate.js';
 import { Follower } from './follower.js';
-import { runSuite } from './run.js';
+import { bind, runFunction, runSuite } from './run.js';
 import type { Table } from './table.js';
 import type { Tolerance } from './tolerance.js';
 import type { Prediction, Score, Training } from './values.js';
@@ -16,7 +17,7 @@ import { meaningOf } from './words.js';
 
 /** Follows a script to its scores: those that it shows, or all if it shows none. */
 export function scoresOf(module: Module): readonly Score[] {
-  const follower = new Follower(module);
+  const follower = new Follower(module, { evaluate, bind, runFunction });
   runSuite(follower, follower.scope, follower.statements);
   return follower.shown.length > 0 ? follower.shown : follower.scores;
 }
@@ -204,7 +205,7 @@ function misplacedLearning({ training, X }: Prediction): Difference[] {
         learned.join('>') === scored.join('>') &&
         scored.join('>') !== rows.join('>')
       ) {
-        const what = `${name} would be made anew for the rows that are scored`;
+        const what = `${name} would be learned again on the rows that are scored`;
         found.push({ what, isCertain: isFollowed && !/^group/.test(label) });
       }
     }

@@ -162,7 +162,7 @@ function inBranches(
   rows: Table,
 ): Table {
   const result = rows.with({ isFollowed: rows.state.isFollowed && isFollowed });
-  const kept: string[] = [];
+  const remaining: string[] = [];
   const dropped: string[] = [];
   let isAll = false;
   for (const { columns, transformer } of branches) {
@@ -171,7 +171,7 @@ function inBranches(
       continue;
     }
     if (columns === '*') isAll = true;
-    else kept.push(...columns);
+    else remaining.push(...columns);
     if (transformer === 'passthrough') continue;
     const made = transform(transformer, rows.only(columns));
     const own = made.state.steps.filter((step) => !rows.state.steps.includes(step));
@@ -183,17 +183,17 @@ function inBranches(
     return result;
   }
   if (remainder === 'passthrough' || isAll) return dropped.length === 0 ? result : result.without(dropped);
-  return onlyTransformed(result, kept);
+  return onlyTransformed(result, remaining);
 }
 
 /** What is not listed is dropped. */
-function onlyTransformed(result: Table, kept: readonly string[]): Table {
-  const symbolic = kept.filter((name) => name.startsWith('?'));
-  if (symbolic.length === 0) return result.only(kept);
+function onlyTransformed(result: Table, remaining: readonly string[]): Table {
+  const symbolic = remaining.filter((name) => name.startsWith('?'));
+  if (symbolic.length === 0) return result.only(remaining);
   // Several selections by type together are taken for all columns.
   if (symbolic.length > 1) return result;
   const { names } = result.state.columns;
-  return names === undefined ? result.only([`?${kept.join()}`]) : result;
+  return names === undefined ? result.only([`?${remaining.join()}`]) : result;
 }
 
 /** Whether rows that something was learned from went through other steps than those that it is applied to. */

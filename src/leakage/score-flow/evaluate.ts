@@ -3,9 +3,8 @@ import { countWork } from '../values/work.js';
 import { callFunction, callOn } from './calls.js';
 import type { Arguments } from './estimators.js';
 import type { Follower } from './follower.js';
-import { bind, runFunction } from './run.js';
 import { type Columns, Table } from './table.js';
-import { combine, maskText } from './table-calls.js';
+import { combine, maskText, used } from './table-calls.js';
 import { type ColumnNames, columnSetOf, keyOf, NONE, plain, Scope, textValue, type Value } from './values.js';
 import { SAME } from './words.js';
 
@@ -63,7 +62,7 @@ export function evaluate(follower: Follower, scope: Scope, expression: Expr): Va
       return of(expression.value);
     case 'walrus': {
       const value = of(expression.value);
-      bind(follower, scope, expression.target, value);
+      follower.bind(scope, expression.target, value);
       return value;
     }
     case 'slice':
@@ -129,18 +128,6 @@ function binary(operator: string, left: Value, right: Value): Value {
     return { kind: 'items', items: [...left.items, ...right.items] };
   if (operator === '*' && left.kind === 'items') return left;
   return used(operator, [left, right]);
-}
-
-/** A computation with predictions and scores stays one of them. */
-export function used(label: string, values: readonly Value[]): Value {
-  const prediction = values.find((value) => value.kind === 'prediction');
-  if (prediction?.kind === 'prediction' && values.filter(({ kind }) => kind === 'prediction').length === 1) {
-    const others = values.map((value) => (value === prediction ? '.' : keyOf(value))).join();
-    return { ...prediction, uses: [...prediction.uses, `${label}(${others})`] };
-  }
-  if (prediction !== undefined || values.some(({ kind }) => kind === 'score'))
-    return plain(`${label}(${values.map((value) => keyOf(value)).join()})`, values);
-  return combine(label, values);
 }
 
 function namesOf(table: Table): ColumnNames {
@@ -307,7 +294,7 @@ function comprehension(follower: Follower, scope: Scope, expression: Comprehensi
   const items: Value[] = [];
   const keys: string[] = [];
   for (const item of rounds) {
-    bind(follower, inner, clause.target, item);
+    follower.bind(inner, clause.target, item);
     if (isListed && clause.conditions.some((condition) => isFalse(follower, inner, condition))) continue;
     items.push(evaluate(follower, inner, expression.element));
     if (expression.key !== undefined) {
@@ -328,7 +315,7 @@ function comprehension(follower: Follower, scope: Scope, expression: Comprehensi
   return { kind: 'items', items };
 }
 
-/** A condition on texts that is false as it stands: `if name != "y"` for the name `y`. */
+/** A condition on texts that is false as it is: `if name != "y"` for the name `y`. */
 function isFalse(follower: Follower, scope: Scope, condition: Expr): boolean {
   if (condition.type !== 'compare' || condition.operands.length !== 2) return false;
   const [left, right] = condition.operands.map((one) => evaluate(follower, scope, one));
@@ -418,7 +405,7 @@ function callOf(follower: Follower, scope: Scope, call: Call): Value {
       ? (scope.get(callee.id) ?? plain(follower.imports.get(callee.id) ?? callee.id))
       : evaluate(follower, scope, callee);
   const args = argumentsOf(follower, scope, call);
-  if (target.kind === 'function') return runFunction(follower, target, args);
+  if (target.kind === 'function') return follower.runFunction(target, args);
   if (target.kind === 'class')
     return { kind: 'estimator', label: target.label, isSampler: false, isFollowed: false };
   const path = keyOf(target);

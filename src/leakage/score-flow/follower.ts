@@ -1,15 +1,24 @@
-import type { Module, Stmt } from '../syntax/ast.js';
+import type { Expr, Module, Stmt } from '../syntax/ast.js';
 import { countText } from '../values/work.js';
+import type { Arguments } from './estimators.js';
 import type { Score, Value } from './values.js';
-import { Scope, scoresIn } from './values.js';
+import { Scope, scoresIn, type UserFunction } from './values.js';
 
 const MAX_DEPTH = 8;
 /** Calls of functions of the script that are followed, all together. */
 const MAX_CALLS = 400;
 
+/** How statements and expressions are run: they need each other. */
+export interface Engine {
+  readonly evaluate: (follower: Follower, scope: Scope, expression: Expr) => Value;
+  readonly bind: (follower: Follower, scope: Scope, target: Expr, value: Value) => void;
+  readonly runFunction: (follower: Follower, called: UserFunction, args: Arguments) => Value;
+}
+
 /** What a script computes and shows, while it is followed. */
 export class Follower {
   readonly #module: Module;
+  readonly #engine: Engine;
   readonly scope = new Scope();
   readonly scores: Score[] = [];
   readonly shown: Score[] = [];
@@ -18,8 +27,21 @@ export class Follower {
   #depth = 0;
   #calls = 0;
 
-  constructor(module: Module) {
+  constructor(module: Module, engine: Engine) {
     this.#module = module;
+    this.#engine = engine;
+  }
+
+  evaluate(scope: Scope, expression: Expr): Value {
+    return this.#engine.evaluate(this, scope, expression);
+  }
+
+  bind(scope: Scope, target: Expr, value: Value): void {
+    this.#engine.bind(this, scope, target, value);
+  }
+
+  runFunction(called: UserFunction, args: Arguments): Value {
+    return this.#engine.runFunction(this, called, args);
   }
 
   get statements(): readonly Stmt[] {

@@ -2,10 +2,10 @@ import type { Expr, For, Stmt, Suite } from '../syntax/ast.js';
 import { rootName } from '../syntax/walk.js';
 import { countWork } from '../values/work.js';
 import type { Arguments } from './estimators.js';
-import { elementOf, evaluate, MAX_ROUNDS, used } from './evaluate.js';
+import { elementOf, MAX_ROUNDS } from './evaluate.js';
 import type { Follower } from './follower.js';
 import type { Table } from './table.js';
-import { assign, besides } from './table-calls.js';
+import { assign, besides, used } from './table-calls.js';
 import { columnSetOf, keyOf, NONE, plain, Scope, type UserFunction, type Value } from './values.js';
 
 /** What the statements of a function returned, if they did. */
@@ -26,14 +26,14 @@ function run(follower: Follower, scope: Scope, statement: Stmt): Returned {
   countWork(1);
   switch (statement.type) {
     case 'assign': {
-      const value = evaluate(follower, scope, statement.value);
+      const value = follower.evaluate(scope, statement.value);
       for (const target of statement.targets) bind(follower, scope, target, value);
       return undefined;
     }
     case 'augmented': {
       const operator = statement.operator.replace('=', '');
-      const before = evaluate(follower, scope, statement.target);
-      const more = evaluate(follower, scope, statement.value);
+      const before = follower.evaluate(scope, statement.target);
+      const more = follower.evaluate(scope, statement.value);
       const value =
         before.kind === 'items' && more.kind === 'items'
           ? { kind: 'items' as const, items: [...before.items, ...more.items] }
@@ -42,17 +42,17 @@ function run(follower: Follower, scope: Scope, statement: Stmt): Returned {
       return undefined;
     }
     case 'expression': {
-      const value = evaluate(follower, scope, statement.value);
+      const value = follower.evaluate(scope, statement.value);
       const target = changedInPlace(statement.value);
       if (target !== undefined && value.kind === 'table') bind(follower, scope, target, value);
       return undefined;
     }
     case 'return':
-      return statement.value === undefined ? NONE : evaluate(follower, scope, statement.value);
+      return statement.value === undefined ? NONE : follower.evaluate(scope, statement.value);
     case 'if': {
       let returned: Returned;
       for (const { test, body } of statement.branches) {
-        if (test !== undefined) evaluate(follower, scope, test);
+        if (test !== undefined) follower.evaluate(scope, test);
         returned ??= runSuite(follower, scope, body.statements);
       }
       return returned;
@@ -65,7 +65,7 @@ function run(follower: Follower, scope: Scope, statement: Stmt): Returned {
       return inOrder(follower, scope, [statement.body, statement.orelse, statement.final]);
     case 'with':
       for (const { value, target } of statement.items) {
-        const made = evaluate(follower, scope, value);
+        const made = follower.evaluate(scope, value);
         if (target !== undefined) bind(follower, scope, target, made);
       }
       return runSuite(follower, scope, statement.body.statements);
@@ -113,14 +113,14 @@ function inOrder(follower: Follower, scope: Scope, suites: readonly (Suite | und
 /** `del frame["a"]` */
 function deleted(follower: Follower, scope: Scope, target: Expr): void {
   if (target.type !== 'subscript') return;
-  const table = evaluate(follower, scope, target.object);
+  const table = follower.evaluate(scope, target.object);
   const index = target.indices[0];
-  const columns = index === undefined ? undefined : columnSetOf(evaluate(follower, scope, index));
+  const columns = index === undefined ? undefined : columnSetOf(follower.evaluate(scope, index));
   if (table.kind === 'table' && columns !== undefined) table.state = table.without(columns).state;
 }
 
 function loop(follower: Follower, scope: Scope, { target, iterable, body, orelse }: For): Returned {
-  const over = evaluate(follower, scope, iterable);
+  const over = follower.evaluate(scope, iterable);
   const isListed = over.kind === 'items' && over.items.length > 0 && over.items.length <= MAX_ROUNDS;
   const rounds = isListed ? over.items : [elementOf(over)];
   let returned: Returned;
@@ -140,7 +140,7 @@ export function bind(follower: Follower, scope: Scope, target: Expr, value: Valu
     for (const [at, item] of target.items.entries()) bind(follower, scope, item, partOf(value, at));
   } else if (target.type === 'subscript') bindItem(follower, scope, target, value);
   else if (target.type === 'attribute') {
-    const object = evaluate(follower, scope, target.object);
+    const object = follower.evaluate(scope, target.object);
     if (object.kind !== 'table') return;
     if (target.name === 'columns') {
       object.state = object.with({
@@ -163,18 +163,18 @@ function bindItem(
   target: Expr & { type: 'subscript' },
   value: Value,
 ): void {
-  const object = evaluate(follower, scope, target.object);
+  const object = follower.evaluate(scope, target.object);
   const [first, second] = target.indices;
   if (first === undefined) return;
   if (object.kind === 'dictionary' || object.kind === 'items') {
-    const key = evaluate(follower, scope, first);
+    const key = follower.evaluate(scope, first);
     const name = key.kind === 'plain' ? (key.text ?? key.label) : keyOf(key);
     if (object.kind === 'dictionary') object.entries.set(name, value);
     else object.items.push(value);
     return;
   }
   // `oof[rows] = model.predict(…)`
-  const isColumn = object.kind === 'table' && columnSetOf(evaluate(follower, scope, first)) !== undefined;
+  const isColumn = object.kind === 'table' && columnSetOf(follower.evaluate(scope, first)) !== undefined;
   if ((value.kind === 'prediction' && !isColumn) || object.kind === 'plain') {
     const root = rootName(target.object);
     const before = root === undefined ? undefined : scope.get(root);
@@ -188,21 +188,21 @@ function bindItem(
     return;
   }
   if (second === undefined) {
-    const index = evaluate(follower, scope, first);
+    const index = follower.evaluate(scope, first);
     const columns = columnSetOf(index);
     if (columns !== undefined) assign(object, columns, value);
     else if (index.kind !== 'table') assign(object, [`?${keyOf(index)}`], value);
     else assign(object, '*', value, index);
     return;
   }
-  const rows = first.type === 'slice' ? undefined : evaluate(follower, scope, first);
+  const rows = first.type === 'slice' ? undefined : follower.evaluate(scope, first);
   const columns =
     second.type === 'slice'
       ? follower.text(second) === ':'
         ? '*'
         : [`?${follower.text(second)}`]
       : undefined;
-  const named = columns ?? columnSetOf(evaluate(follower, scope, second)) ?? [`?${follower.text(second)}`];
+  const named = columns ?? columnSetOf(follower.evaluate(scope, second)) ?? [`?${follower.text(second)}`];
   assign(object, named, value, rows?.kind === 'table' && rows.state.isMask !== true ? undefined : rows);
 }
 
@@ -227,16 +227,13 @@ export function runFunction(
     if (star === '*') inner.set(param, { kind: 'items', items: args.positional.slice(at) });
     else if (star === '**') inner.set(param, { kind: 'dictionary', entries: new Map(args.named) });
     else {
-      const given = args.named.get(param) ?? args.positional[at];
+      const input = args.named.get(param) ?? args.positional[at];
       if (!args.named.has(param)) at += 1;
-      inner.set(
-        param,
-        given ?? (fallback === undefined ? plain(param) : evaluate(follower, scope, fallback)),
-      );
+      inner.set(param, input ?? (fallback === undefined ? plain(param) : follower.evaluate(scope, fallback)));
     }
   }
   const value = follower.call(() =>
-    'statements' in body ? runSuite(follower, inner, body.statements) : evaluate(follower, inner, body),
+    'statements' in body ? runSuite(follower, inner, body.statements) : follower.evaluate(inner, body),
   );
   return value ?? plain(`${name}()`, args.positional);
 }

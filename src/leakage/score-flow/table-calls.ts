@@ -51,6 +51,18 @@ export function combine(operator: string, values: readonly Value[]): Value {
   return isMask ? made.with({ isMask: true }) : made;
 }
 
+/** A computation with predictions and scores stays one of them. */
+export function used(label: string, values: readonly Value[]): Value {
+  const prediction = values.find((value) => value.kind === 'prediction');
+  if (prediction?.kind === 'prediction' && values.filter(({ kind }) => kind === 'prediction').length === 1) {
+    const others = values.map((value) => (value === prediction ? '.' : keyOf(value))).join();
+    return { ...prediction, uses: [...prediction.uses, `${label}(${others})`] };
+  }
+  if (prediction !== undefined || values.some(({ kind }) => kind === 'score'))
+    return plain(`${label}(${values.map((value) => keyOf(value)).join()})`, values);
+  return combine(label, values);
+}
+
 function callText({ positional, named }: Arguments, base: Table): string {
   const options = [...named]
     .filter(([name]) => !/^(inplace|copy|n_jobs|verbose)$/.test(name))

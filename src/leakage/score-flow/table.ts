@@ -17,7 +17,7 @@ export interface Step {
   readonly label: string;
   readonly columns: ColumnSet;
   readonly learning?: Learning;
-  /** Whether it computes across rows, so that its place among the picks of rows matters: how the rows were picked until then. */
+  /** Whether it computes across rows, so that its position among the picks of rows matters: how the rows were picked until then. */
   readonly rowsBefore?: readonly string[];
   /** It puts predictions into a column. */
   readonly prediction?: Prediction;
@@ -47,11 +47,11 @@ interface TableState {
   readonly isMask?: boolean;
   /** Whether all that happened to it was followed. */
   readonly isFollowed: boolean;
-  /** The tables that stand under each other in it. */
+  /** The tables that are under each other in it. */
   readonly stack?: readonly Pick<TableState, 'source' | 'picks'>[] | undefined;
 }
 
-/** Stands before the name of a dropped column that the script had added. */
+/** Comes before the name of a dropped column that the script had added. */
 const HELPER = '~';
 
 const MAX_STEPS = 300;
