@@ -226,8 +226,8 @@ describe('a job that is cancelled while it waits for its children', () => {
     const job = await submit();
     await expect.poll(() => job.state()).toBe('waiting-children');
     await worker.stop(0);
-    const [own] = await fleet.queue('own').getWaiting();
-    const [late] = await fleet.queue('late').getWaiting();
+    const [own] = await fleet.queue('own').getPrioritized();
+    const [late] = await fleet.queue('late').getPrioritized();
     const below = { id: late?.id ?? '', queue: `${fleet.prefix}:late` };
     const grandchild = await fleet.queue('own').add('below', {}, { parent: below, delay: 600_000 });
     await cancelJob(fleet, job.id);
@@ -254,10 +254,10 @@ describe('a job that is cancelled while it waits for its children', () => {
     const running = new Worker('running', null, { connection: fleet.client, prefix: fleet.prefix });
     onTestFinished(() => running.close());
     const active = await running.getNextJob('token');
-    const [stalled] = await fleet.queue('stalled').getWaiting();
+    const [stalled] = await fleet.queue('stalled').getPrioritized();
     await fleet.client.hset(fleet.jobKey('stalled', stalled?.id ?? ''), 'stc', 1);
     await cancelJob(fleet, job.id);
-    expect([await active?.getState(), await stalled?.getState()]).toEqual(['active', 'waiting']);
+    expect([await active?.getState(), await stalled?.getState()]).toEqual(['active', 'prioritized']);
     expect(await fleet.queue('parent').getJobState(job.id)).toBe('waiting-children');
     await active?.moveToFailed(new UnrecoverableError('x'), 'token');
     await fleet.queue('stalled').remove(stalled?.id ?? '');

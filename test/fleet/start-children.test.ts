@@ -188,7 +188,7 @@ describe('a job that starts children', () => {
     ];
     await expect(attempt(parent).children(requests)).rejects.toThrow(WaitForChildren);
     await test.worker(createOfflineRunner());
-    const [own] = await fleet.queue('other').getWaiting();
+    const [own] = await fleet.queue('other').getPrioritized();
     expect(own?.data).toEqual({ n: 1, tags: { parent: parent.id } });
     await cancelJob(fleet, own?.id ?? '', 'other');
     await fleet.client.hset(
@@ -290,7 +290,7 @@ describe('a job in a pipeline queue that a job starts', () => {
     };
     const start = () => attempt(parent).childIn('other', { n: 1 }, childOptions);
     await expect(start()).rejects.toThrow(WaitForChildren);
-    const [own] = await fleet.queue('other').getWaiting();
+    const [own] = await fleet.queue('other').getPrioritized();
     expect(own?.opts).toMatchObject({ attempts: 2, backoff: { type: 'exponential' } });
     await failChild(own?.id ?? '', 'no idea', 'other');
     expect(await start()).toBe('no idea');
@@ -299,7 +299,7 @@ describe('a job in a pipeline queue that a job starts', () => {
   it('has an id that the job knows', async () => {
     const jobs = attempt(await newParent());
     await expect(jobs.childIn('other', { n: 1 }, { name: 'own' })).rejects.toThrow(WaitForChildren);
-    const [own] = await fleet.queue('other').getWaiting();
+    const [own] = await fleet.queue('other').getPrioritized();
     expect([...jobs.ids]).toEqual([['own', own?.id]]);
   });
 });

@@ -210,7 +210,10 @@ describe('a correction that does more than correct', () => {
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(LEAKY);
     expect(requests).toHaveLength(3);
-    expect(requests[2]?.text).toContain(result.findings[0]?.reason?.split(';')[0]);
+    const [, problem = ''] =
+      /<problem-\w+>\s*([^;]+?)(?:;|\s*<\/problem)/.exec(requests[2]?.text ?? '') ?? [];
+    expect(problem).not.toBe('');
+    expect(result.findings[0]?.reason).toContain(problem);
   });
 
   it('replaces the whole script by another one: is rejected', async () => {
