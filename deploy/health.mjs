@@ -1,5 +1,5 @@
 // The health of the container that this runs in: exit code 0 for healthy, 1 and a reason on standard error for unhealthy.
-// A gateway is healthy when its own /healthz says so; any other command when its Redis answers.
+// A gateway is healthy when its own /healthz says so; any other command when its Redis accepts writes.
 import { readFileSync } from 'node:fs';
 
 const LIMIT_MS = 8_000;
@@ -17,8 +17,11 @@ async function askRedis() {
   const { connectWithin } = await import('../dist/queues/connection.js');
   const { redisOptionsFrom } = await import('../dist/queues/redis-address.js');
   const options = { ...redisOptionsFrom(process.env.FLEET_REDIS_URL ?? ''), commandTimeout: LIMIT_MS };
+  const { redisHealth } = await import('../dist/queues/redis-health.js');
   const client = await connectWithin(options, LIMIT_MS);
-  await client.ping().finally(() => client.disconnect());
+  const prefix = process.env.FLEET_PREFIX || 'fleet';
+  const { redis, reason = '' } = await redisHealth(client, prefix, LIMIT_MS).finally(() => client.disconnect());
+  if (redis !== 'ok') throw new Error(`Redis: ${redis} ${reason}`);
 }
 
 try {

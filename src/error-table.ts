@@ -244,7 +244,10 @@ export const ERROR_TABLE = {
 
   // Parts that the fleet depends on
   'gateway-unreachable': gateway.retryable(503, 'Start the gateway (fleet serve), or correct its address.'),
-  'redis-unreachable': redis.retryable(503, 'Start Redis or correct FLEET_REDIS_URL.'),
+  'redis-unreachable': redis.retryable(
+    503,
+    'Start Redis or correct FLEET_REDIS_URL; if the message has a sentence of Redis, mend what it says.',
+  ),
   'redis-unsuitable': redis.permanent(503, 'Change the Redis server as the message says.'),
   'redis-full': redis.retryable(
     503,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf, RedisError } from '../errors.js';
 import type { EndedCall, SentCall } from '../queues/call-record.js';
-import { saysFull } from '../queues/connection.js';
+import { reclaimLock } from '../queues/reclaim-lock.js';
 import { inFlightKey, limiterKey, spendBase } from '../queues/redis-keys.js';
+import { saysFull } from '../queues/redis-refusal.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
 import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
 import type { CallControl } from './call-control.js';
@@ -325,14 +326,22 @@ export class JobInterceptor implements CallInterceptor {
     signal: AbortSignal = this.#job.signal,
   ): Promise<readonly ScriptReply[]> {
     const leading = [this.#job.token, this.#by, spendBase(this.#control.prefix), this.#time()];
-    const reply = runScript(this.#control.client, script, keys, [...leading, ...args]);
+    const run = () => runScript(this.#control.client, script, keys, [...leading, ...args]);
     try {
-      return replyList(await this.#orAborted(reply, signal));
+      return replyList(await this.#orAborted(this.#asOwner(run), signal));
     } catch (thrown) {
       throw saysFull(thrown)
         ? new RedisError('redis-full', 'Redis has no memory left', { cause: thrown })
         : thrown;
     }
+  }
+
+  /** Runs a script once more if it found no lock: while Redis was away, the lock ran out and could not be renewed. */
+  async #asOwner(run: () => Promise<ScriptReply>): Promise<ScriptReply> {
+    const reply = await run();
+    if (!Array.isArray(reply) || replyText(reply[0]) !== 'lost') return reply;
+    const { key, token } = this.#job;
+    return (await reclaimLock(this.#control.client, key, token)) ? run() : reply;
   }
 
   /** Waits until Redis answers again; a job that must stop waits only for a grace period. */

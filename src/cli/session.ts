@@ -9,7 +9,7 @@ import { acquireThrowawayRedis } from '../fleet/embedded-redis.js';
 import type { FleetWorker } from '../fleet/worker.js';
 import { FleetClient } from '../producers/fleet-client.js';
 import type { MemoryLimits } from '../producers/memory-admission.js';
-import { asRedisError } from '../queues/connection.js';
+import { asRedisError } from '../queues/redis-refusal.js';
 import { type CommandRedis, isSupervised, openRedis } from './command-redis.js';
 import { interruptible } from './interruption.js';
 import { knownKinds } from './known-kinds.js';

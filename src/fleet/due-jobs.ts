@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
 import { scheduleDueJobs } from '../queues/fairness/schedule-due-jobs.js';
-import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
+import type { WriteRefusals } from './write-refusals.js';
 
 /** How often one worker of the fleet for each kind schedules jobs that become due, in milliseconds. */
 const LOOK_MS = 1_000;
@@ -19,7 +19,7 @@ export class DueJobs {
     private readonly prefix: string,
     private readonly kinds: readonly string[],
     private readonly logger: Logger,
-    private readonly full: Pick<FullRedis, 'reason'>,
+    private readonly refusals: Pick<WriteRefusals, 'reason'>,
   ) {
     this.#timer = setInterval(() => {
       this.#running ??= this.#look().finally(() => {
@@ -35,7 +35,7 @@ export class DueJobs {
   }
 
   async #look(): Promise<void> {
-    if (this.client.status !== 'ready' || this.full.reason !== undefined) return;
+    if (this.client.status !== 'ready' || this.refusals.reason !== undefined) return;
     for (const kind of this.kinds) {
       try {
         await scheduleDueJobs(this.client, this.prefix, kind, LEASE_MS);

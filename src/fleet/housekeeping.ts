@@ -3,12 +3,12 @@ import type { Redis } from 'ioredis';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { messageOf } from '../errors.js';
 import { PAYLOAD_GRACE_MS, sweepPayloads } from '../payloads/sweep-payloads.js';
-import { saysFull } from '../queues/connection.js';
 import { forgetEmptyQueues } from '../queues/pipeline-queues.js';
 import { housekeepingKey } from '../queues/redis-keys.js';
+import { saysFull } from '../queues/redis-refusal.js';
 import { runScript, script } from '../queues/run-script.js';
-import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
+import type { WriteRefusals } from './write-refusals.js';
 
 /** How often reservations of dead workers and stored texts without a job are removed, in milliseconds. */
 const HOUSEKEEPING_MS = 600_000;
@@ -36,7 +36,7 @@ return 1`);
 export interface HousekeepingOptions {
   readonly intervalMs?: number;
   /** Whether Redis rejects writes: then the work is done at once and more often, and removes more. */
-  readonly full?: Pick<FullRedis, 'reason' | 'onFull'>;
+  readonly refusals?: Pick<WriteRefusals, 'isFull' | 'onFull'>;
   /** How long finished jobs are stored, in days; default: only BullMQ removes them. */
   readonly retentionDays?: number;
   /** Grace for stored texts without a job while Redis is full, in milliseconds. */
@@ -60,14 +60,14 @@ export class Housekeeping {
   ) {
     this.#intervalMs = options.intervalMs ?? HOUSEKEEPING_MS;
     const whenFull = () => {
-      if (options.full?.reason !== undefined) this.#enqueue(FULL_HOUSEKEEPING_MS);
+      if (options.refusals?.isFull === true) this.#enqueue(FULL_HOUSEKEEPING_MS);
     };
     this.#timers = [
       setInterval(() => this.#enqueue(this.#intervalMs), this.#intervalMs),
       setInterval(whenFull, FULL_HOUSEKEEPING_MS),
     ];
     for (const timer of this.#timers) timer.unref();
-    options.full?.onFull(whenFull);
+    options.refusals?.onFull(whenFull);
   }
 
   /** Starts no more work, and waits for the current work to end. */
@@ -83,7 +83,7 @@ export class Housekeeping {
 
   async #runLeased(leaseMs: number): Promise<void> {
     if (this.#stopped.signal.aborted || this.client.status !== 'ready') return;
-    const isFull = this.options.full?.reason !== undefined;
+    const isFull = this.options.refusals?.isFull === true;
     // A full Redis has a separate lease: the usual work of a few minutes ago does not count.
     const lease = `${housekeepingKey(this.prefix)}${isFull ? ':full' : ''}`;
     try {

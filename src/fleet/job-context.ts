@@ -1,19 +1,19 @@
 import type { Job } from 'bullmq';
 import type { PayloadStore } from '../payloads/payload-store.js';
 import type { AttemptStarter } from './attempt-starter.js';
-import type { FullRedis } from './full-redis.js';
 import type { IsolatedProcess } from './isolation/isolated-process.js';
 import type { JobLimits } from './job-deadline.js';
 import type { Logger } from './logger.js';
 import type { ProcessingParts } from './process-job.js';
 import type { RunningJobs } from './running-jobs.js';
+import type { WriteRefusals } from './write-refusals.js';
 
 /** What a worker needs to run its jobs. */
 export interface JobContext extends ProcessingParts {
   readonly logger: Logger;
   readonly running: RunningJobs;
   /** Whether Redis rejects writes. */
-  readonly full: FullRedis;
+  readonly refusals: WriteRefusals;
   readonly starter: AttemptStarter;
   readonly limits: JobLimits;
   /** Stores long texts of payloads and results. */

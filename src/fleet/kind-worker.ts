@@ -4,13 +4,14 @@ import { MAX_STALLED_COUNT } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
 import { resetStalledCount } from './crash-markers.js';
-import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
 import type { RunningJobs } from './running-jobs.js';
+import type { StalledChecks } from './stalled-checks.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { watchLocks } from './watch-locks.js';
 import { workerBackend } from './worker-backend.js';
+import type { WriteRefusals } from './write-refusals.js';
 
 export interface KindWorkerOptions {
   readonly name: string;
@@ -25,7 +26,8 @@ export interface KindWorkerOptions {
   /** Waits while Redis is unreachable. */
   readonly durableClient: Redis;
   readonly running: RunningJobs;
-  readonly full: FullRedis;
+  readonly refusals: WriteRefusals;
+  readonly stalledChecks: StalledChecks;
 }
 
 /** Interval between checks for stalled jobs, as a fraction of the lock's duration: a crash is noticed soon. */
@@ -46,7 +48,8 @@ export function startKindWorker(
     client,
     durableClient,
     running,
-    full,
+    refusals,
+    stalledChecks,
   }: KindWorkerOptions,
 ): QueueWorker {
   const worker = new QueueWorker(
@@ -65,16 +68,16 @@ export function startKindWorker(
       stalledInterval: Math.ceil(lockMs * CHECKS_PER_LOCK),
       maxStalledCount: MAX_STALLED_COUNT,
     },
-    workerBackend(durableClient, full),
+    workerBackend({ client: durableClient, refusals, stalledChecks, lockMs }),
   );
   watchLocks(worker, `${prefix}:${kind}`, running, lockMs, logger);
   worker.on('error', (error) => {
-    if (!full.noted(error)) logger.warn({ kind, reason: error.message }, 'worker');
+    if (!refusals.noted(error)) logger.warn({ kind, reason: error.message }, 'worker');
   });
   worker.on('completed', (job) => {
     if (job.parentKey === undefined) return;
     reviveParent(client, job).catch((thrown: unknown) => {
-      full.noted(thrown);
+      refusals.noted(thrown);
       logger.warn(
         { kind, jobId: job.id, reason: messageOf(thrown) },
         'its failed parent could not be run again',
@@ -84,7 +87,7 @@ export function startKindWorker(
   worker.on('failed', (job) => {
     if (job === undefined || job.stalledCounter <= MAX_STALLED_COUNT) return;
     resetStalledCount(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
-      full.noted(thrown);
+      refusals.noted(thrown);
       logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its stalled count could not be reset');
     });
   });

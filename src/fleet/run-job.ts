@@ -42,10 +42,10 @@ export async function runJob(kind: JobKind, job: Job, token: string, shared: Job
   const logger = context.logger.child({ jobId: job.id, kind: kind.name, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
-  const log = new JobLog(job, logger, (thrown) => context.full.noted(thrown));
+  const log = new JobLog(job, logger, (thrown) => context.refusals.noted(thrown));
   let taken: StartedJob | undefined;
   try {
-    taken = await context.full.persist(() => begin(owned, context), owned.signal);
+    taken = await context.refusals.persist(() => begin(owned, context), owned.signal);
     const payload = await payloadOf(kind, job, context);
     const begun = taken;
     const then = followUpsOf(payload);
@@ -55,8 +55,8 @@ export async function runJob(kind: JobKind, job: Job, token: string, shared: Job
         logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
       );
       const valid = checkResult(kind, result);
-      const stored = await context.full.persist(() => storedResult(job, valid, context), owned.signal);
-      await context.full.persist(() => recordReuse(stored, owned, context), owned.signal);
+      const stored = await context.refusals.persist(() => storedResult(job, valid, context), owned.signal);
+      await context.refusals.persist(() => recordReuse(stored, owned, context), owned.signal);
       return stored;
     };
     const checked =
@@ -69,7 +69,7 @@ export async function runJob(kind: JobKind, job: Job, token: string, shared: Job
               client: context.calls.client,
               childProducer: context.childProducer,
               restore: (result) => context.payloads.restore(result, key),
-              persist: (write) => context.full.persist(write, owned.signal),
+              persist: (write) => context.refusals.persist(write, owned.signal),
             },
             process,
           );

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
 import { readJobFlags } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
-import { runScript, script } from '../queues/run-script.js';
+import { reclaimLock } from '../queues/reclaim-lock.js';
 import { ABORT_REASONS, type AbortReason } from './abort-reasons.js';
 import { clearCrashMarker } from './crash-markers.js';
 import type { JobDeadline } from './job-deadline.js';
@@ -18,19 +18,6 @@ export interface RunningJob {
   /** Whether workers crashed in earlier attempts of it. */
   readonly hasCrashed: boolean;
 }
-
-/**
- * Takes back a lock that ran out before another worker took the job.
- * KEYS: 1 job lock, 2 active list, 3 stalled set. ARGV: 1 lock token, 2 ms, 3 job id. Returns 1, or 0 if it is too late.
- */
-const RECLAIM = script(`
-local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] then return 0 end
-if not owner and not redis.call('LPOS', KEYS[2], ARGV[3]) then return 0 end
--- First, because a full Redis accepts a script whose first write needs no memory.
-redis.call('SREM', KEYS[3], ARGV[3])
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`);
 
 /** Maximum number of remembered attempts: more than can end at the same time. */
 const MAX_ENDED = 1_000;
@@ -188,8 +175,7 @@ export class RunningJobs {
   async reclaimLock(queueKey: string, jobId: string, lockMs: number): Promise<boolean> {
     const job = this.#jobs.get(`${queueKey}:${jobId}`);
     if (job === undefined) return false;
-    const keys = [`${job.key}:lock`, `${queueKey}:active`, `${queueKey}:stalled`];
-    if ((await runScript(this.client, RECLAIM, keys, [job.token, lockMs, jobId])) === 1) return true;
+    if (await reclaimLock(this.client, job.key, job.token, lockMs)) return true;
     await clearCrashMarker(this.client, job.key, job.attempt);
     return false;
   }

@@ -26,7 +26,7 @@ export async function settleFailure(
     attemptsMade: job.attemptsMade,
     attempts: job.opts.attempts ?? 1,
     signal,
-    redisIsFull: context.full.noted(thrown),
+    redisIsFull: context.refusals.noted(thrown),
     timeoutMs: context.limits.timeoutMs,
     newerContractDelayMs: context.newerContractDelayMs,
   });
@@ -104,7 +104,7 @@ async function failAttempt(
   await recordFailure(thrown instanceof AgentError ? thrown : error, job, context).catch(
     (rejected: unknown) => {
       // The failure itself is stored anyway.
-      if (!context.full.noted(rejected)) throw rejected;
+      if (!context.refusals.noted(rejected)) throw rejected;
     },
   );
   if (action === 'fail') await cancelOpenChildren(job.job, context);

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { SmallCaseChecker } from '../known/small-case-checker.js';
-import { asRedisError } from '../queues/connection.js';
+import { asRedisError } from '../queues/redis-refusal.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 import { storeOfThread } from './store-of-thread.js';
 import { answering } from './thread-answer.js';

@@ -1,6 +1,6 @@
-import { Redis } from 'ioredis';
 import { KnownStore } from '../known/known-store.js';
 import { workerConnection } from '../queues/connection.js';
+import { DurableRedis } from '../queues/fleet-redis.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 
 /**
@@ -11,7 +11,7 @@ export function storeOfThread({ redisUrl, prefix, waitForSlow }: ContaminationTh
   let store: KnownStore | undefined;
   return () => {
     if (store !== undefined) return store;
-    const client = new Redis(workerConnection(redisUrl, { waitForSlow }));
+    const client = new DurableRedis(workerConnection(redisUrl, { waitForSlow }));
     client.on('error', () => undefined);
     store = new KnownStore(client, prefix);
     return store;

@@ -1,10 +1,10 @@
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
-import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 import type { RunningJobs } from './running-jobs.js';
 import { allConnected, wakeWorker } from './worker-connections.js';
+import type { WriteRefusals } from './write-refusals.js';
 
 /** A worker that is unhealthy for this long does not recover by itself, in milliseconds. */
 export const DEFAULT_UNHEALTHY_MS = 300_000;
@@ -18,7 +18,7 @@ export interface WatchdogParts {
   readonly subscriber: Redis;
   readonly logger: Logger;
   readonly running: Pick<RunningJobs, 'countOf'>;
-  readonly full?: Pick<FullRedis, 'reason'>;
+  readonly refusals?: Pick<WriteRefusals, 'reason'>;
 }
 
 /**
@@ -49,6 +49,7 @@ export class Watchdog {
       giveUp = resolve;
     });
     this.#timer = setInterval(() => {
+      this.#excuse();
       const since = performance.now() - this.#healthyAt;
       if (since >= unhealthyMs) giveUp(`not able to work for ${Math.round(since / 1_000)} s`);
       if (this.#looking) return;
@@ -75,16 +76,19 @@ export class Watchdog {
     worker.on('active', () => this.#lastTaken.set(worker, performance.now()));
   }
 
+  /** Redis refuses writes: it would refuse those of another worker as well, and this one's answers would be lost. */
+  #excuse(): boolean {
+    if (this.#parts.refusals?.reason === undefined) return false;
+    this.#healthyAt = performance.now();
+    for (const worker of this.#parts.workers) this.#lastTaken.set(worker, performance.now());
+    return true;
+  }
+
   async #look(): Promise<void> {
     const { workers, durableClient, subscriber, logger } = this.#parts;
     if (!(await allConnected(workers, [durableClient, subscriber]))) return;
     await durableClient.ping();
-    if (this.#parts.full?.reason !== undefined) {
-      // For another worker Redis would be just as full, and this one's memory would be lost.
-      this.#healthyAt = performance.now();
-      for (const worker of workers) this.#lastTaken.set(worker, performance.now());
-      return;
-    }
+    if (this.#excuse()) return;
     let healthy = true;
     for (const worker of workers) {
       if (!worker.isRunning()) healthy = false;

@@ -1,6 +1,8 @@
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { succeedsWithin } from '../async.js';
+import { RedisError } from '../errors.js';
+import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 
 /** How often a connection is checked, in milliseconds. */
 const LOOK_MS = 100;
@@ -32,6 +34,52 @@ export async function untilConnected(
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   return true;
+}
+
+/** How long Redis may be away while a worker starts, in milliseconds. */
+const AWAY_AT_START_MS = 5_000;
+
+/**
+ * Waits for the start of a worker, whose commands would wait for ever for a Redis that died in the meantime. A slow Redis is
+ * waited for: its connections stay open.
+ * @throws RedisError `redis-unreachable` once a connection has been broken for five seconds.
+ */
+export async function unlessAway(
+  start: Promise<void>,
+  clients: readonly Redis[],
+  address: string,
+): Promise<void> {
+  const brokenAt = new Map<Redis, number>();
+  const noteBroken = (client: Redis) => () => {
+    if (!brokenAt.has(client)) brokenAt.set(client, performance.now());
+  };
+  const noteReady = (client: Redis) => () => brokenAt.delete(client);
+  const listeners = clients.map((client) => ({
+    client,
+    close: noteBroken(client),
+    ready: noteReady(client),
+  }));
+  for (const { client, close, ready } of listeners) client.on('close', close).on('ready', ready);
+  let timer: NodeJS.Timeout | undefined;
+  const lost = new Promise<never>((_resolve, reject) => {
+    timer = setInterval(() => {
+      const now = performance.now();
+      if (![...brokenAt.values()].some((at) => now - at >= AWAY_AT_START_MS)) return;
+      const endpoint = redisAddress(redisOptionsFrom(address));
+      reject(
+        new RedisError(
+          'redis-unreachable',
+          `Redis at ${endpoint} broke the connection while the worker started, and is away since; start it, then start the worker again.`,
+        ),
+      );
+    }, LOOK_MS);
+  });
+  try {
+    await Promise.race([start, lost]);
+  } finally {
+    clearInterval(timer);
+    for (const { client, close, ready } of listeners) client.off('close', close).off('ready', ready);
+  }
 }
 
 /** Longer than a new connection takes while Redis answers. */

@@ -1,5 +1,5 @@
 import type { Worker as QueueWorker } from 'bullmq';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
 import { NO_WORKSPACES, type WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import { succeedsWithin } from '../async.js';
@@ -10,6 +10,7 @@ import type { Kind } from '../processors/define-kind.js';
 import { loadKinds, moduleUrl } from '../processors/load-kinds.js';
 import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
+import { DurableRedis } from '../queues/fleet-redis.js';
 import { assertPrefixFitsCluster } from '../queues/redis-address.js';
 import { cancelChannel } from '../queues/redis-keys.js';
 import { type KindName, kindNameOf } from '../queues/registry.js';
@@ -23,7 +24,6 @@ import { childProducer } from './children/child-submission.js';
 import { ContaminationThreads } from './contamination-threads.js';
 import { DueJobs } from './due-jobs.js';
 import { ExtraSlots } from './extra-slots.js';
-import { FullRedis } from './full-redis.js';
 import { Housekeeping } from './housekeeping.js';
 import { IsolatedProcess } from './isolation/isolated-process.js';
 import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
@@ -32,12 +32,14 @@ import type { Logger } from './logger.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
 import { RunningJobs } from './running-jobs.js';
+import { StalledChecks } from './stalled-checks.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS } from './two-lanes.js';
 import { DEFAULT_UNHEALTHY_MS, Watchdog } from './watchdog.js';
-import { untilConnected } from './worker-connections.js';
+import { unlessAway, untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
 import { WorkerReporter } from './worker-reporter.js';
+import { WriteRefusals } from './write-refusals.js';
 
 export interface WorkerOptions extends RedisWaitOptions {
   readonly redisUrl: string;
@@ -82,6 +84,8 @@ export interface WorkerOptions extends RedisWaitOptions {
 
 /** Time after the drain for the last writes and for closing connections, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 15_000;
+/** Time for closing a queue worker that could not start, in milliseconds. */
+const ABANDON_MS = 1_000;
 
 /** The parts of a running worker. */
 interface WorkerParts {
@@ -100,7 +104,7 @@ interface WorkerParts {
   readonly reporter: WorkerReporter;
   readonly watchdog: Watchdog;
   readonly isolatedProcess: IsolatedProcess | undefined;
-  readonly full: FullRedis;
+  readonly refusals: WriteRefusals;
 }
 
 /** A running worker: takes jobs of its kinds until it is stopped. */
@@ -131,14 +135,18 @@ export class FleetWorker {
     await checkRedis(redisUrl, { waitForSlow });
     const client = await connectProducer(redisUrl, { waitForSlow });
     const connection = workerConnection(redisUrl, { waitForSlow });
-    const subscriber = new Redis(connection);
-    // Waits while Redis is unreachable: a paid answer must not be lost.
-    const durableClient = new Redis(connection);
+    const subscriber = new DurableRedis(connection);
+    // Waits while Redis is unreachable or refuses: a paid answer must not be lost.
+    const durableClient = new DurableRedis(connection);
     const running = new RunningJobs(durableClient);
-    const full = new FullRedis(durableClient, prefix, logger);
+    const refusals = new WriteRefusals(durableClient, prefix, logger);
     for (const opened of [client, subscriber, durableClient]) {
-      opened.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
+      opened.on('error', (error) => {
+        if (!refusals.noted(error)) logger.warn({ reason: error.message }, 'connection to Redis');
+      });
     }
+    durableClient.on('refused', (error) => refusals.noted(error));
+    const stalledChecks = new StalledChecks(durableClient, refusals, lockMs);
     const computeLimits = options.analysis ?? DEFAULT_COMPUTE_LIMITS;
     const contamination = new ContaminationThreads({ redisUrl, prefix, waitForSlow }, computeLimits);
     const analysis = new AnalysisThread(computeLimits);
@@ -175,7 +183,7 @@ export class FleetWorker {
       analysis,
       logger,
       running,
-      full,
+      refusals,
       starter: new AttemptStarter(durableClient),
       limits: {
         timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
@@ -201,7 +209,8 @@ export class FleetWorker {
       client,
       durableClient,
       running,
-      full,
+      refusals,
+      stalledChecks,
     };
     const startWorker = (kind: string, slots: number): QueueWorker =>
       startKindWorker(
@@ -229,7 +238,7 @@ export class FleetWorker {
     );
     const fleetWorker = new FleetWorker({
       isolatedProcess,
-      full,
+      refusals,
       client,
       subscriber,
       durableClient,
@@ -241,18 +250,26 @@ export class FleetWorker {
       kinds,
       logger,
       housekeeping: new Housekeeping(client, prefix, registry.names, logger, {
-        full,
+        refusals,
         retentionDays: options.retentionDays ?? 7,
       }),
-      dueJobs: new DueJobs(client, prefix, kinds, logger, full),
-      reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => full.reason),
+      dueJobs: new DueJobs(client, prefix, kinds, logger, refusals),
+      reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => refusals.reason),
       watchdog: new Watchdog(
-        { workers, durableClient, subscriber, logger, running, full },
+        { workers, durableClient, subscriber, logger, running, refusals },
         options.unhealthyMs ?? DEFAULT_UNHEALTHY_MS,
       ),
     });
-    await fleetWorker.#listenForCancellations(prefix);
-    await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+    const ready = async () => {
+      await fleetWorker.#listenForCancellations(prefix);
+      await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+    };
+    try {
+      await unlessAway(ready(), [client, subscriber, durableClient], redisUrl);
+    } catch (thrown) {
+      await fleetWorker.#abandon();
+      throw thrown;
+    }
     return fleetWorker;
   }
 
@@ -275,8 +292,17 @@ export class FleetWorker {
     this.#parts.running.stopAll(ABORT_REASONS.draining);
   }
 
+  /** Ends a worker that could not start: it has taken no job, and waits for no Redis. */
+  async #abandon(): Promise<void> {
+    const { workers, extraSlots, refusals } = this.#parts;
+    refusals.stopTaking();
+    extraSlots.stop();
+    await Promise.all(workers.map((worker) => succeedsWithin(worker.close(true), ABANDON_MS)));
+    await this.#closeParts();
+  }
+
   async #stop(drainMs: number): Promise<void> {
-    this.#parts.full.stopTaking();
+    this.#parts.refusals.stopTaking();
     this.#parts.running.clearAllCrashMarkers().catch((thrown: unknown) => {
       this.#parts.logger.warn(
         { reason: messageOf(thrown) },
@@ -291,17 +317,21 @@ export class FleetWorker {
       await this.#closeWorkers(drainMs);
     } finally {
       clearTimeout(deadline);
-      this.#parts.watchdog.stop();
-      this.#parts.full.stop();
-      await this.#parts.isolatedProcess?.close();
-      await this.#parts.housekeeping.stop();
-      await this.#parts.dueJobs.stop();
-      await this.#parts.reporter.stop();
-      await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);
-      endClient(this.#parts.subscriber);
-      endClient(this.#parts.durableClient);
-      endClient(this.#parts.client);
+      await this.#closeParts();
     }
+  }
+
+  async #closeParts(): Promise<void> {
+    this.#parts.watchdog.stop();
+    this.#parts.refusals.stop();
+    await this.#parts.isolatedProcess?.close();
+    await this.#parts.housekeeping.stop();
+    await this.#parts.dueJobs.stop();
+    await this.#parts.reporter.stop();
+    await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);
+    endClient(this.#parts.subscriber);
+    endClient(this.#parts.durableClient);
+    endClient(this.#parts.client);
   }
 
   async #closeWorkers(drainMs: number): Promise<void> {

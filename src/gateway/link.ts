@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { succeedsWithin } from '../async.js';
 import { ConfigurationError, messageOf, RedisError } from '../errors.js';
-import { asRedisError } from '../queues/connection.js';
+import { type RedisHealth, redisHealth } from '../queues/redis-health.js';
+import { asRedisError } from '../queues/redis-refusal.js';
 import { BUILT_IN_CONTRACTS, type KindRegistry } from '../queues/registry.js';
 import { Admission } from './admission/admission.js';
 import { Access } from './auth/access.js';
@@ -18,7 +18,7 @@ import { Statistics } from './metrics/statistics.js';
 /** Pause between two attempts to reach a Redis that is away, in milliseconds. */
 const RETRY_MS = 1_000;
 /**
- * Longest wait for the reply to a ping of Redis, in milliseconds. The ping waits for commands that were sent before it, such
+ * Longest wait for the reply to a write that tests Redis, in milliseconds. It waits for commands that were sent before it, such
  * as those of a batch of thousands, and a busy gateway must not look broken.
  */
 const HEALTH_MS = 4_000;
@@ -42,7 +42,7 @@ export class FleetLink {
   #gateway: Gateway | undefined;
   #collector: Collector | undefined;
   #connecting: Promise<void> | undefined;
-  #pinging: Promise<boolean> | undefined;
+  #asking: Promise<RedisHealth> | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -74,23 +74,17 @@ export class FleetLink {
     throw new RedisError('redis-unreachable', 'the gateway has not reached Redis yet');
   }
 
-  /** Whether Redis answers now; concurrent callers share one ping. */
-  isHealthy(): Promise<boolean> {
-    this.#pinging ??= this.#ping().finally(() => {
-      this.#pinging = undefined;
+  /** Whether Redis accepts writes now; concurrent callers share one of them. */
+  health(): Promise<RedisHealth> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
     });
-    return this.#pinging;
+    return this.#asking;
   }
 
-  async #ping(): Promise<boolean> {
-    const client = this.#gateway?.fleet.client;
-    if (client === undefined || client.status !== 'ready') return false;
-    try {
-      return await succeedsWithin(client.ping(), HEALTH_MS);
-    } catch {
-      // A Redis that answers with an error is not healthy either.
-      return false;
-    }
+  async #ask(): Promise<RedisHealth> {
+    const fleet = this.#gateway?.fleet;
+    return fleet === undefined ? { redis: 'away' } : redisHealth(fleet.client, fleet.prefix, HEALTH_MS);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FleetError, JobError, RedisError, toFleetError } from '../errors.js';
 import { mapInChunks, yieldWhenBusy } from '../event-loop.js';
-import { asRedisError } from '../queues/connection.js';
+import { asRedisError } from '../queues/redis-refusal.js';
 import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
 import { addJob, prepareData } from './add-job.js';
 import type { AddOptions } from './add-options.js';

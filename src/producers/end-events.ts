@@ -1,8 +1,8 @@
 import { type Queue, QueueEvents, type RedisQueueBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { asRedisError } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
+import { asRedisError } from '../queues/redis-refusal.js';
 
 /** A completed job, as its event describes it. */
 export interface CompletedEvent {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { asRedisError } from '../queues/connection.js';
 import { readRecord } from '../queues/read-record.js';
+import { asRedisError } from '../queues/redis-refusal.js';
 import { CANCELLED_EVENT, type EndListener, type QueueEnds } from './end-events.js';
 import type { EventFeed, QueueEvent } from './event-feed.js';
 

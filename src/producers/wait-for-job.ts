@@ -1,10 +1,10 @@
 import { deprecate } from 'node:util';
 import type { Redis } from 'ioredis';
 import { JobError, PayloadError, RedisError } from '../errors.js';
-import { asRedisError } from '../queues/connection.js';
 import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-flags.js';
+import { asRedisError } from '../queues/redis-refusal.js';
 import type { CompletedEvent } from './end-events.js';
 import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';

@@ -1,8 +1,17 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { succeedsWithin } from '../async.js';
 import { messageOf, RedisError } from '../errors.js';
+import {
+  FleetRedis,
+  type FleetRedisOptions,
+  greetingOf,
+  isBroken,
+  isOfSelect,
+  ProducerRedis,
+} from './fleet-redis.js';
 import { type RedisConnectionOptions, redisAddress, redisOptionsFrom } from './redis-address.js';
 import { isRedirection } from './redis-cluster.js';
+import { refusalOf } from './redis-refusal.js';
 
 /** A connection is dead if a reply takes longer than this, in milliseconds; BullMQ's blocking reads take up to 10 s. */
 const DEAD_LINK_MS = 11_000;
@@ -73,31 +82,35 @@ export async function connectProducer(
   address: string,
   { timeoutMs = 5_000, waitForSlow = false }: RedisWaitOptions & { readonly timeoutMs?: number } = {},
 ): Promise<Redis> {
-  return connectWithin(producerConnection(address, { waitForSlow }), waitForSlow ? undefined : timeoutMs);
+  const options = producerConnection(address, { waitForSlow });
+  return connectWithin(options, waitForSlow ? undefined : timeoutMs, ProducerRedis);
 }
 
 /**
  * Connects once, without retries, or throws. Without a time limit it waits until the server answers or ends.
  * After that the client uses the options' `retryStrategy`.
  *
- * @throws RedisError `redis-unreachable`; `redis-unsuitable` if the credentials are rejected.
+ * @throws RedisError `redis-unreachable`; `redis-unsuitable` if the credentials are rejected, or the server has no such
+ *   database.
  */
 export async function connectWithin(
   options: RedisConnectionOptions,
   timeoutMs: number | undefined,
+  Client: new (options: FleetRedisOptions) => FleetRedis = FleetRedis,
 ): Promise<Redis> {
   let connected = false;
   const { retryStrategy = reconnectDelay } = options;
-  const client = new Redis({
+  const client = new Client({
     ...options,
     lazyConnect: true,
     // 0 turns off the default timeout of ioredis.
     connectTimeout: timeoutMs ?? 0,
     retryStrategy: (times) => (connected ? retryStrategy(times) : null),
   });
-  let reason: unknown;
-  client.on('error', (error) => {
-    reason = error;
+  let reason: Error | undefined;
+  client.on('error', (error: Error) => {
+    // What Redis said is the cause; that the connection then broke is not.
+    if (reason === undefined || !(isOfSelect(reason) || refusalOf(reason) !== undefined)) reason = error;
   });
   try {
     const connecting = client.connect();
@@ -108,16 +121,26 @@ export async function connectWithin(
     return client;
   } catch (thrown) {
     client.disconnect();
-    throw connectionError(reason ?? thrown, redisAddress(options));
+    const cause = reason ?? thrown;
+    const greeting = cause instanceof Error && isBroken(cause) ? await greetingOf(options) : undefined;
+    throw connectionError(greeting === undefined ? cause : new Error(greeting), options);
   }
 }
 
-function connectionError(thrown: unknown, address: string): RedisError {
+function connectionError(thrown: unknown, options: RedisConnectionOptions): RedisError {
+  const address = redisAddress(options);
   const message = messageOf(thrown);
+  if (isOfSelect(thrown)) {
+    return new RedisError(
+      'redis-unsuitable',
+      `Redis at ${address} has no database ${options.db} (${message}); correct the number in FLEET_REDIS_URL, or raise \`databases\` of the server.`,
+      { cause: thrown },
+    );
+  }
   if (/NOAUTH|WRONGPASS|NOPERM|without any password configured|invalid password/i.test(message)) {
     return new RedisError(
       'redis-unsuitable',
-      `Redis at ${address} refuses the user or password of FLEET_REDIS_URL; correct them there.`,
+      `Redis at ${address} refuses the user or password of FLEET_REDIS_URL (${message}); correct them there.`,
       { cause: thrown },
     );
   }
@@ -131,36 +154,6 @@ function connectionError(thrown: unknown, address: string): RedisError {
   return new RedisError(
     'redis-unreachable',
     `Redis at ${address} cannot be reached (${message}); start it, or correct FLEET_REDIS_URL.`,
-    { cause: thrown },
-  );
-}
-
-const LOST_CONNECTION =
-  /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^(LOADING|MOVED|READONLY|CLUSTERDOWN|MASTERDOWN) |ECONNREFUSED|ECONNRESET|EPIPE|connect ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
-
-/** Why Redis did not execute a command: the error of a discarded transaction lists its causes in a separate field. */
-function reasonOf(thrown: Error): Error {
-  const { previousErrors } = thrown as { previousErrors?: unknown };
-  const [first] = Array.isArray(previousErrors) ? (previousErrors as unknown[]) : [];
-  return first instanceof Error ? first : thrown;
-}
-
-/** Whether Redis rejected a command because it has no memory left. */
-export function saysFull(thrown: unknown): boolean {
-  return thrown instanceof Error && /\bOOM command not allowed/.test(reasonOf(thrown).message);
-}
-
-/**
- * Converts what a Redis command threw: an error of the connection becomes `RedisError` `redis-unreachable`; any other
- * is returned as it is.
- */
-export function asRedisError(thrown: unknown): unknown {
-  if (thrown instanceof RedisError || !(thrown instanceof Error)) return thrown;
-  const { message } = reasonOf(thrown);
-  if (!LOST_CONNECTION.test(message)) return thrown;
-  return new RedisError(
-    'redis-unreachable',
-    `Redis did not answer (${message}); the request may be sent again once it is back.`,
     { cause: thrown },
   );
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisError } from '../../src/errors.js';
-import { asRedisError } from '../../src/queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../../src/queues/redis-address.js';
+import { asRedisError } from '../../src/queues/redis-refusal.js';
 import { FleetOnRedis } from './redis-core.js';
 import { RedisProcess, until } from './redis-processes.js';
 

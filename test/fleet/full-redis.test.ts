@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { RedisError } from '../../src/errors.js';
-import { FullRedis } from '../../src/fleet/full-redis.js';
 import { Housekeeping } from '../../src/fleet/housekeeping.js';
+import { WriteRefusals } from '../../src/fleet/write-refusals.js';
 import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
@@ -199,16 +199,16 @@ describe('a Redis that others have filled', () => {
     const texts = () => client.zcard(payloadIndexKey(prefix));
     expect(await texts()).toBe(2);
     await fillWithForeignKeys(client);
-    const full = new FullRedis(client, prefix, logger);
+    const refusals = new WriteRefusals(client, prefix, logger);
     const housekeeping = new Housekeeping(client, prefix, KIND_NAMES, logger, {
-      full,
+      refusals,
       fullGraceMs: -1,
       retentionDays: -1,
     });
-    await client.set('one more', randomBytes(100_000)).catch((thrown: unknown) => full.noted(thrown));
+    await client.set('one more', randomBytes(100_000)).catch((thrown: unknown) => refusals.noted(thrown));
     await expect.poll(async () => [await queue.getFailedCount(), await texts()]).toEqual([0, 0]);
     await housekeeping.stop();
-    full.stop();
+    refusals.stop();
     expect(test.logLines.filter(({ msg }) => String(msg).includes('housekeeping failed'))).toEqual([]);
   });
 });

@@ -3,13 +3,9 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigurationError, RedisError } from '../../src/errors.js';
-import {
-  asRedisError,
-  connectProducer,
-  producerConnection,
-  workerConnection,
-} from '../../src/queues/connection.js';
+import { connectProducer, producerConnection, workerConnection } from '../../src/queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../../src/queues/redis-address.js';
+import { asRedisError } from '../../src/queues/redis-refusal.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 

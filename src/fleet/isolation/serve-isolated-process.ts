@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { Redis } from 'ioredis';
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import { type CallControlOptions, callControl } from '../../calls/call-control.js';
 import { messageOf } from '../../errors.js';
 import type { Kind } from '../../processors/define-kind.js';
 import { loadKinds } from '../../processors/load-kinds.js';
 import { workerConnection } from '../../queues/connection.js';
+import { DurableRedis } from '../../queues/fleet-redis.js';
 import { Trials } from '../../trial/trials.js';
 import { AnalysisThread } from '../analysis-thread.js';
 import { childProducer } from '../children/child-submission.js';
@@ -110,7 +110,7 @@ async function partsOf(
   const { runner, calls, kinds: own } = await agents();
   const kinds = await loadKinds(kindsFrom, own);
   // Waits while Redis is unreachable, as the durable connection of the worker does.
-  const durableClient = new Redis(workerConnection(redisUrl));
+  const durableClient = new DurableRedis(workerConnection(redisUrl));
   // The worker has the same problem at the same time, and logs it.
   durableClient.on('error', () => undefined);
   return {

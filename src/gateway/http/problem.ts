@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import { redactErrorText } from '../../config/redact.js';
-import {
-  ERROR_TABLE,
-  type ErrorCode,
-  type FleetError,
-  InternalError,
-  RedisError,
-  toFleetError,
-} from '../../errors.js';
-import { asRedisError, saysFull } from '../../queues/connection.js';
+import { ERROR_TABLE, type ErrorCode, type FleetError, InternalError, toFleetError } from '../../errors.js';
+import { asRedisError } from '../../queues/redis-refusal.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
@@ -99,8 +92,5 @@ export function problemOf(error: FleetError, requestId: string): Problem {
  * defect.
  */
 export function refusalFrom(thrown: unknown): FleetError {
-  if (saysFull(thrown)) {
-    return new RedisError('redis-full', 'Redis has no memory left; nothing was stored.', { cause: thrown });
-  }
   return toFleetError(asRedisError(thrown));
 }

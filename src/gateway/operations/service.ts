@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RedisHealth } from '../../queues/redis-health.js';
 import { type OpenOperation, type Operation, operation, type Reply } from '../http/operation.js';
 import type { FleetLink } from '../link.js';
 import type { Metrics } from '../metrics/metrics.js';
@@ -7,18 +8,23 @@ import { openApiDocument } from '../openapi/document.js';
 const HealthSchema = z
   .strictObject({
     status: z.enum(['ok', 'unavailable']),
-    redis: z.enum(['ok', 'away']),
+    redis: z
+      .enum(['ok', 'full', 'refuses', 'away'])
+      .describe(
+        '`full`: it has no memory left; `refuses`: it runs, and accepts no writes for another reason.',
+      ),
+    reason: z.string().optional().describe('What Redis says, where it refuses writes.'),
   })
   .meta({ id: 'Health' });
 
 /** The health checks for load balancers and container engines. */
 export function healthOperations(link: FleetLink): OpenOperation[] {
-  const answer = async (isWanted: () => boolean): Promise<Reply> => {
-    const redis = await link.isHealthy();
-    const isOk = redis && isWanted();
+  const answer = async (isWanted: (redis: RedisHealth['redis']) => boolean): Promise<Reply> => {
+    const health = await link.health();
+    const isOk = isWanted(health.redis);
     return {
       status: isOk ? 200 : 503,
-      body: { status: isOk ? 'ok' : 'unavailable', redis: redis ? 'ok' : 'away' },
+      body: { status: isOk ? 'ok' : 'unavailable', ...health },
       headers: isOk ? {} : { 'retry-after': '2' },
     };
   };
@@ -32,18 +38,19 @@ export function healthOperations(link: FleetLink): OpenOperation[] {
       tag: 'Operation',
       method: 'get',
       path: '/healthz',
-      summary: 'Whether the gateway works: Redis answers',
+      summary: 'Whether the gateway works: Redis accepts writes',
       responses,
-      answer: () => answer(() => true),
+      answer: () => answer((redis) => redis === 'ok'),
     },
     {
       id: 'readiness',
       tag: 'Operation',
       method: 'get',
       path: '/readyz',
-      summary: 'Whether the gateway wants requests: Redis answers, and it is not stopping',
+      summary:
+        'Whether the gateway wants requests: Redis accepts writes, or is only full, so that jobs can be removed; and it is not stopping',
       responses,
-      answer: () => answer(() => !link.closing.signal.aborted),
+      answer: () => answer((redis) => (redis === 'ok' || redis === 'full') && !link.closing.signal.aborted),
     },
   ];
 }

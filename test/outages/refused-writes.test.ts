@@ -1,0 +1,91 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { readCallRecords } from '../../src/queues/call-record.js';
+import { startTestGateway } from '../gateway/gateway-fixture.js';
+import { leaks } from '../support/agent-answers.js';
+import { fleetWithRunner } from '../support/fleet.js';
+import { fleetCommand } from '../support/fleet-command.js';
+import { redisOfFile } from '../support/redis.js';
+import { REFUSALS, type RefusalName } from '../support/refusing-redis.js';
+
+const redis = redisOfFile();
+let admin: Redis;
+beforeAll(() => {
+  admin = new Redis({ path: redis.socketPath });
+});
+afterAll(() => admin.disconnect());
+
+const names = Object.keys(REFUSALS) as RefusalName[];
+const LOCK_MS = 2_000;
+const PAYLOAD = { solution: { content: 'x = 1\n' } };
+
+/** Begins a refusal; it ends with `end`, or with the test. */
+async function refuse(name: RefusalName): Promise<() => Promise<void>> {
+  let isOver = false;
+  await REFUSALS[name].begin(admin, redis);
+  const end = async () => {
+    if (isOver) return;
+    isOver = true;
+    await REFUSALS[name].end(admin, redis);
+  };
+  onTestFinished(end);
+  return end;
+}
+
+describe.each(names)('while Redis refuses writes: %s', (name) => {
+  it('an answer that came is kept, and nothing is paid again; every client is told, and all goes on by itself', async () => {
+    const { says } = REFUSALS[name];
+    const isFull = name === 'OOM';
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { fleet, worker, runner, api, logged, logLines } = await fleetWithRunner(redis, 'refused', () =>
+      answered.then(() => leaks()),
+    );
+    await worker(runner, { lockMs: LOCK_MS });
+    const gateway = await startTestGateway(redis, fleet.prefix);
+    onTestFinished(() => gateway.close());
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    const result = handle.result();
+    await api.arrived(1);
+    const end = await refuse(name);
+    const beganAt = performance.now();
+    answer();
+
+    const code = isFull ? 'redis-full' : 'redis-unreachable';
+    const sentence = expect.stringMatching(says);
+    await expect
+      .poll(() => addSolutionCheck(fleet, PAYLOAD).catch((thrown) => thrown))
+      .toMatchObject({ code, retryable: true, message: sentence });
+    await expect
+      .poll(async () => (await gateway.send('POST', '/v1/jobs/solution-check', { payload: PAYLOAD })).json)
+      .toMatchObject({ status: 503, code, retryable: true, detail: sentence });
+    await expect
+      .poll(async () => (await gateway.send('GET', '/healthz')).json)
+      .toMatchObject({ status: 'unavailable', redis: isFull ? 'full' : 'refuses' });
+    expect((await gateway.send('GET', '/readyz')).status).toBe(isFull ? 200 : 503);
+    const command = await fleetCommand(['submit', 'solution-check', '--data', '-', '--json'], {
+      env: { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix },
+      input: JSON.stringify(PAYLOAD),
+    });
+    expect(JSON.parse(command.stdout)).toMatchObject({
+      error: { code: expect.stringMatching(/^redis-/), message: sentence },
+    });
+    await logged(isFull ? 'Redis is full' : 'Redis refuses writes');
+    // Until every lock has run out.
+    await expect.poll(() => performance.now() - beganAt).toBeGreaterThan(LOCK_MS);
+
+    await end();
+    expect(await result).toMatchObject({ status: 'clean', usage: { calls: 1 } });
+    expect(api.requests).toHaveLength(1);
+    const key = fleet.queue('solution-check').toKey(handle.id);
+    expect((await readCallRecords(fleet.client, key)).map(({ state }) => state)).toEqual(['answered']);
+    expect(await fleet.client.hmget(key, 'fleet:crashes', 'stc')).toEqual([null, null]);
+    expect(logLines.map(({ msg }) => msg)).not.toContainEqual(
+      expect.stringMatching(/stalled|crashed|job failed/),
+    );
+    await expect.poll(async () => (await gateway.send('GET', '/healthz')).json.redis).toBe('ok');
+  });
+});
