@@ -20,7 +20,9 @@ async function askRedis() {
   const { redisHealth } = await import('../dist/queues/redis-health.js');
   const client = await connectWithin(options, LIMIT_MS);
   const prefix = process.env.FLEET_PREFIX || 'fleet';
-  const { redis, reason = '' } = await redisHealth(client, prefix, LIMIT_MS).finally(() => client.disconnect());
+  const { redis, reason = '' } = await redisHealth(client, prefix, LIMIT_MS).finally(() =>
+    client.disconnect(),
+  );
   if (redis !== 'ok') throw new Error(`Redis: ${redis} ${reason}`);
 }
 
