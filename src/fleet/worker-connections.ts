@@ -40,7 +40,7 @@ export async function untilConnected(
 const AWAY_AT_START_MS = 5_000;
 
 /**
- * Waits for the start of a worker, whose commands would wait for ever for a Redis that died in the meantime. A slow Redis is
+ * Waits for the start of a worker, whose commands would wait forever for a Redis that died in the meantime. A slow Redis is
  * waited for: its connections stay open.
  * @throws RedisError `redis-unreachable` once a connection has been broken for five seconds.
  */

@@ -42,7 +42,7 @@ export class FleetLink {
   #gateway: Gateway | undefined;
   #collector: Collector | undefined;
   #connecting: Promise<void> | undefined;
-  #asking: Promise<RedisHealth> | undefined;
+  #health: Promise<RedisHealth> | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -76,10 +76,10 @@ export class FleetLink {
 
   /** Whether Redis accepts writes now; concurrent callers share one of them. */
   health(): Promise<RedisHealth> {
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
+    this.#health ??= this.#ask().finally(() => {
+      this.#health = undefined;
     });
-    return this.#asking;
+    return this.#health;
   }
 
   async #ask(): Promise<RedisHealth> {
