@@ -139,7 +139,11 @@ export const ERROR_TABLE = {
   ),
   'quota-exhausted': callRefused.permanent(
     429,
-    'Raise the limit at the provider; `fleet retry ID` then continues where the job stopped.',
+    'Raise the limit at the provider, or buy credit; `fleet retry ID` then continues where the job stopped.',
+  ),
+  'answers-broken-off': callRefused.retryable(
+    503,
+    'Nothing: the job is tried again. If it failed, look at the state of the provider, then `fleet retry ID`.',
   ),
   'call-in-doubt': callRefused.permanent(
     409,

@@ -4,7 +4,7 @@ import { wellFormed } from './well-formed.js';
 
 /** An answer that can be used, or the problem with it, in words for the agent. */
 type CheckedAnswer<Output> =
-  | { readonly ok: true; readonly output: Output }
+  | { readonly ok: true; readonly output: Output; readonly note?: string }
   | { readonly ok: false; readonly problem: string };
 
 const MAX_ISSUES = 5;
@@ -18,20 +18,53 @@ const MAX_ANSWER = 2 ** 21;
 const TOO_LONG = `The answer has more than ${MAX_ANSWER} characters.`;
 
 /** Plain text has to say something. */
-export const checkText: AnswerCheck<string> = (text) => {
-  if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
+export const checkText: AnswerCheck<string> = (answer) => {
+  if (answer.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
+  const { text, note } = withoutMark(answer);
   return text.trim() === ''
     ? { ok: false, problem: 'The answer was empty.' }
-    : { ok: true, output: wellFormed(text) };
+    : { ok: true, output: wellFormed(text), ...(note === undefined ? {} : { note }) };
 };
 
+/** An answer without its wrapping, and what was taken off. */
+interface Unwrapped {
+  readonly text: string;
+  readonly note?: string;
+}
+
+/** Takes off a byte order mark: it is no part of a text or of JSON. */
+function withoutMark(text: string): Unwrapped {
+  if (!text.startsWith('\uFEFF')) return { text };
+  return { text: text.slice(1), note: 'an answer began with a byte order mark, which was taken off' };
+}
+
+const FENCE = '```';
+
 /**
- * Structured output must be one JSON document that fits the schema. JSON inside other text, or inside a fence, is not
- * accepted: a script can imitate that.
+ * The content of an answer that is one fence and nothing else: gateways between the fleet and a model may drop the schema of a
+ * request, and models then wrap their JSON. Prose around a fence stays, so the answer is refused: a script can imitate that.
+ */
+function withoutFence({ text, note }: Unwrapped): Unwrapped {
+  const trimmed = text.trim();
+  if (trimmed.length < 2 * FENCE.length || !trimmed.startsWith(FENCE) || !trimmed.endsWith(FENCE))
+    return note === undefined ? { text } : { text, note };
+  const inner = trimmed.slice(FENCE.length, -FENCE.length);
+  const fenced =
+    'an answer was one fence of JSON, which was unwrapped: the provider does not keep to structured output';
+  return {
+    text: /^json\s/i.test(inner) ? inner.slice('json'.length) : inner,
+    note: note === undefined ? fenced : `${note}; ${fenced}`,
+  };
+}
+
+/**
+ * Structured output must be one JSON document that fits the schema. One fence around all of it, and a byte order mark, are
+ * taken off once. JSON inside other text is not accepted.
  */
 export function checkBySchema<Output>(schema: z.ZodType<Output>): AnswerCheck<Output> {
-  return (text) => {
-    if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
+  return (answer) => {
+    if (answer.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
+    const { text, note } = withoutFence(withoutMark(answer));
     let json: unknown;
     try {
       // An escape may encode half a surrogate pair, which UTF-8 cannot represent.
@@ -40,10 +73,13 @@ export function checkBySchema<Output>(schema: z.ZodType<Output>): AnswerCheck<Ou
       );
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return { ok: false, problem: `The answer is not one JSON document: ${reason}` };
+      return {
+        ok: false,
+        problem: `The answer is not one JSON document, so the provider does not keep to structured output: ${reason}`,
+      };
     }
     const parsed = schema.safeParse(json);
-    if (parsed.success) return { ok: true, output: parsed.data };
+    if (parsed.success) return { ok: true, output: parsed.data, ...(note === undefined ? {} : { note }) };
     const issues = parsed.error.issues.slice(0, MAX_ISSUES);
     return { ok: false, problem: `The answer does not fit the schema:\n${z.prettifyError({ issues })}` };
   };

@@ -204,6 +204,7 @@ export class Conversation<Output> {
   #result(message: ReceivedMessage): ConversationResult<Output> {
     const checked = this.#options.checkAnswer(wholeText(this.#parts, message));
     if (!checked.ok) throw this.#failure({ class: 'schema-invalid', detail: checked.problem, message });
+    if (checked.note !== undefined) this.#note(checked.note);
     return { output: checked.output, usage: this.#usage, model: message.model, notes: this.#notes };
   }
 

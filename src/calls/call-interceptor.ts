@@ -31,8 +31,6 @@ export interface CallInterceptor {
   release?(call: PlannedCall): Promise<void>;
   /** Last hook before the call is sent. */
   record?(call: PlannedCall): Promise<void>;
-  /** Called when a successful response begins; must neither block nor throw. */
-  accepted?(call: PlannedCall): void;
   /** First hook after the outcome is known, before the outcome is used. */
   settle?(call: PlannedCall, outcome: CallOutcome): Promise<void>;
   /**

@@ -238,21 +238,6 @@ return {'recorded'}`,
 );
 
 /**
- * The response of a half-open probe has begun: other calls need not wait for its end.
- *
- * KEYS: 1 limiter of the model. ARGV: 1 when the probe was sent, 2 time or ''. Returns 1.
- */
-export const PROBE_ACCEPTED = script(
-  SHARED,
-  `
-local now = now_ms(ARGV[2])
-limiter_load(KEYS[1])
-limiter_accepted(now, tonumber(ARGV[1]))
-limiter_store(KEYS[1], now)
-return 1`,
-);
-
-/**
  * Renews a half-open probe for a worker that is alive and waits for its answer.
  *
  * KEYS: 1 limiter of the model. ARGV: 1 id of the attempt that sent the probe, 2 time or ''. Returns 1, or 0 if this is no

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf, RedisError } from '../errors.js';
+import { RedisError } from '../errors.js';
 import type { EndedCall, SentCall } from '../queues/call-record.js';
 import { reclaimLock } from '../queues/reclaim-lock.js';
 import { inFlightKey, limiterKey, spendBase } from '../queues/redis-keys.js';
@@ -14,7 +14,6 @@ import {
   type AdmittedCall,
   OPEN_LEDGER,
   PARK_CALL,
-  PROBE_ACCEPTED,
   SETTLE_CALL,
   type SettledNumbers,
 } from './call-scripts.js';
@@ -25,9 +24,9 @@ import { keepProbeAlive } from './limiter/keep-probe-alive.js';
 import { limitsOf } from './limiter/model-limits.js';
 import { cooldownMs, DIMENSIONS, learnedLimits } from './limiter/rate-headers.js';
 import type { ReceivedMessage } from './message.js';
-import type { CallOutcome } from './outcome.js';
-import { callInDoubt, lostJob, overBudget, waitedTooLong } from './refusals.js';
-import { opensCircuit } from './retry-table.js';
+import type { CallOutcome, OutcomeClass } from './outcome.js';
+import { brokenTooOften, callInDoubt, lostJob, overBudget, waitedTooLong } from './refusals.js';
+import { MAX_BROKEN_ANSWERS, opensCircuit } from './retry-table.js';
 import { settledCall } from './settled-call.js';
 
 /** The job whose calls an interceptor handles. */
@@ -52,7 +51,6 @@ interface CallInFlight {
   readonly number: number;
   readonly sent: SentCall;
   readonly sentAt: number;
-  readonly probe: boolean;
   /** Stops renewing it as the half-open probe, if it is one. */
   readonly stopRenewing: () => void;
   readonly estimate: CallEstimate;
@@ -64,6 +62,7 @@ const NO_CALLS: readonly ScriptReply[] = [Buffer.from('open')];
 const SHUTDOWN_GRACE_MS = 5_000;
 /** Callers that wait for the same moment come back spread over at most so many milliseconds after it. */
 const MAX_SPREAD_MS = 5_000;
+const NO_CREDIT = 'no-credit' satisfies OutcomeClass;
 /** How soon a call looks again for room in a budget that other calls have reserved. */
 const BUDGET_LOOK_MS = 1_000;
 
@@ -133,25 +132,11 @@ export class JobInterceptor implements CallInterceptor {
     });
   }
 
-  accepted(call: PlannedCall): void {
-    const inFlight = this.#inFlight.get(identityOf(call));
-    if (inFlight?.probe !== true) return;
-    inFlight.stopRenewing();
-    const keys = [limiterKey(this.#control.prefix, call.model)];
-    runScript(this.#control.client, PROBE_ACCEPTED, keys, [inFlight.sentAt, this.#time()]).catch(
-      (thrown: unknown) => {
-        this.#job.warn(
-          `the fleet could not record that ${call.model} takes calls again: ${messageOf(thrown)}`,
-        );
-      },
-    );
-  }
-
   shouldDelayRetry(outcome: CallOutcome): boolean {
     return opensCircuit(outcome);
   }
 
-  /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`. */
+  /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`, `answers-broken-off`. */
   async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
     const identity = identityOf(call);
     const inFlight = this.#inFlight.get(identity);
@@ -179,7 +164,12 @@ export class JobInterceptor implements CallInterceptor {
       outcome.message?.model ?? call.model,
     ]);
     if (replyText(status) === 'lost') throw lostJob();
-    (await this.#ledger)?.ended(call, inFlight.number, end, answer);
+    const ledger = await this.#ledger;
+    ledger?.ended(call, inFlight.number, end, answer);
+    const broken = ledger?.brokenInARow(call) ?? 0;
+    // The ledger counts those of all attempts: the next attempt may have as many.
+    if (opensCircuit(outcome) && broken > 0 && broken % MAX_BROKEN_ANSWERS === 0)
+      throw brokenTooOften(call, MAX_BROKEN_ANSWERS, outcome.detail);
     if (replyText(status) === 'late') throw waitedTooLong(call, Number(value));
   }
 
@@ -244,7 +234,6 @@ export class JobInterceptor implements CallInterceptor {
           number,
           sent,
           sentAt: Number(values[0]),
-          probe: values[1] === 1,
           stopRenewing:
             values[1] === 1
               ? keepProbeAlive(this.#control, call.model, this.#by, this.#job.warn)
@@ -276,8 +265,10 @@ export class JobInterceptor implements CallInterceptor {
   #wait(model: string, ms: number, why: string): CallDeferred {
     // Callers that wait for the same moment must not all return in the same millisecond.
     const waitMs = Math.ceil(ms + Math.random() * Math.min(ms / 20, MAX_SPREAD_MS));
-    if (ms <= this.#control.quotaParkMs) return new CallDeferred(waitMs, `${model}: ${why}`);
     const until = new Date(this.#control.clock.now() + ms).toISOString();
+    if (why === NO_CREDIT)
+      return new CallDeferred(waitMs, `${noCredit(model)}; tried again at ${until}`, true);
+    if (ms <= this.#control.quotaParkMs) return new CallDeferred(waitMs, `${model}: ${why}`);
     return new CallDeferred(waitMs, `quota exhausted until ${until} (${model})`, true);
   }
 
@@ -301,17 +292,21 @@ export class JobInterceptor implements CallInterceptor {
     const headers = outcome.headers ?? {};
     const learned = learnedLimits(headers);
     const blocked = opensCircuit(outcome);
+    const hasCredit = outcome.class !== NO_CREDIT;
+    const { quotaParkMs, callWaitMs, clock } = this.#control;
+    const blockedMs = hasCredit ? cooldownMs(headers, clock.now()) : quotaParkMs;
     const input = tokens === undefined ? 0 : tokens.inputTokens + tokens.cacheWriteTokens;
     return {
       says: blocked ? 'blocked' : wasTaken(outcome) ? 'answered' : 'other',
-      blockedMs: limit(blocked ? cooldownMs(headers, this.#control.clock.now()) : undefined),
+      blockedMs: limit(blocked ? blockedMs : undefined),
       outcome: outcome.class,
       sentAt,
       learned: DIMENSIONS.flatMap((name) => [limit(learned[name].limit), limit(learned[name].remaining)]),
       reserved: rateReservation(estimate),
       used: [outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
       limits: this.#configured(call.model),
-      maxWaitMs: limit(this.#control.callWaitMs),
+      // No job ends because somebody has to pay.
+      maxWaitMs: limit(hasCredit ? callWaitMs : undefined),
     };
   }
 
@@ -364,6 +359,10 @@ export class JobInterceptor implements CallInterceptor {
       );
     });
   }
+}
+
+function noCredit(model: string): string {
+  return `the account at the provider has no credit left, so calls of ${model} wait`;
 }
 
 /** A limit as the scripts take it: JSON has no number for "none". */

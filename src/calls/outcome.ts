@@ -25,6 +25,7 @@ export const OUTCOMES = {
   idle: rule('call-idle', 'the stream fell silent'),
   timeout: rule('call-timeout', 'no whole answer within the total time'),
   'rate-limited': rule('rate-limited', 'too many requests or tokens'),
+  'no-credit': rule('quota-exhausted', 'the account at the provider has no credit left'),
   overloaded: rule('overloaded', 'the provider has too much to do, or failed inside'),
   unreachable: rule('unreachable', 'no Messages API answered'),
   unauthorized: rule('unauthorized', 'no key, a wrong key, or no permission'),

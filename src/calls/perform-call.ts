@@ -78,9 +78,6 @@ async function sendThroughInterceptors(
     settings.limits,
     settings.clock,
     hooks.signal,
-    () => {
-      for (const interceptor of interceptors) interceptor.accepted?.(call);
-    },
   );
   const outcome = checked(sent, hooks);
   // Before `settle`, which can fail: the caller must learn what the call has used.

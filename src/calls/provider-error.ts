@@ -13,7 +13,7 @@ const MAX_DETAIL_LENGTH = 500;
 const CLASS_OF_TYPE: Readonly<Record<string, OutcomeClass>> = {
   invalid_request_error: 'bad-request',
   authentication_error: 'unauthorized',
-  billing_error: 'unauthorized',
+  billing_error: 'no-credit',
   permission_error: 'unauthorized',
   not_found_error: 'unknown-model',
   request_too_large: 'context-exceeded',
@@ -51,13 +51,15 @@ function classOf(status: number | undefined, type: string | undefined, said: str
   if (type === 'invalid_request_error' && /prompt is too long|exceeds? the (model's )?context/i.test(said)) {
     return 'context-exceeded';
   }
+  // This one as well.
+  if (status === 402 || /credit balance is too low/i.test(said)) return 'no-credit';
   // A 404 without an error of the API comes from a server that is no Messages API.
   if (status === 404) return type === undefined ? 'bad-request' : 'unknown-model';
   const known = type === undefined ? undefined : CLASS_OF_TYPE[type];
   if (status === undefined) return known ?? 'overloaded';
   if (status === 429) return 'rate-limited';
   if (status === 413) return 'context-exceeded';
-  if (status === 401 || status === 402 || status === 403) return 'unauthorized';
+  if (status === 401 || status === 403) return 'unauthorized';
   if (status === 408 || status === 409 || status >= 500) return 'overloaded';
   return known ?? 'bad-request';
 }

@@ -35,6 +35,13 @@ export function waitedTooLong(call: PlannedCall, waitedMs: number): CallRefusedE
   );
 }
 
+export function brokenTooOften(call: PlannedCall, count: number, detail: string): CallRefusedError {
+  return new CallRefusedError(
+    'answers-broken-off',
+    `${call.step}: ${count} answers in a row were billed and broke off before their end; the last one: ${detail}.`,
+  );
+}
+
 export function callInDoubt(call: PlannedCall): CallRefusedError {
   return new CallRefusedError(
     'call-in-doubt',

@@ -51,6 +51,11 @@ export const CALL_RETRIES = {
     'attempt',
     'The whole fleet holds back until the provider takes calls again.',
   ),
+  'no-credit': row(
+    'limiter',
+    'end',
+    'Somebody has to pay. Until then jobs wait, and one call in a while is the probe.',
+  ),
   overloaded: row(
     'back-off',
     'attempt',
@@ -83,12 +88,19 @@ export const MAX_CRASHES = 2;
  */
 export const MAX_STALLED_COUNT = 20;
 
+/**
+ * How many answers in a row may be billed and break off before they end the attempt. What a model answers costs from its first
+ * word on, and an overload may be told after it every time.
+ */
+export const MAX_BROKEN_ANSWERS = 5;
+
 /** Bounds of retries, as the documentation names them. */
 export const RETRY_BOUNDS = {
   'calls.retries': DEFAULT_RETRY_POLICY.retries,
   'calls.baseDelayMs': DEFAULT_RETRY_POLICY.baseDelayMs,
   'calls.maxDelayMs': DEFAULT_RETRY_POLICY.maxDelayMs,
   'calls.maxRetryAfterMs': DEFAULT_RETRY_POLICY.maxRetryAfterMs,
+  'calls.brokenAnswers': MAX_BROKEN_ANSWERS,
   'jobs.attempts': DEFAULT_JOB.attempts,
   'jobs.backoffMs': DEFAULT_JOB.backoffMs,
   'jobs.crashes': MAX_CRASHES,
@@ -97,16 +109,18 @@ export const RETRY_BOUNDS = {
 
 /** Whether the same request may be sent again: a transient failure that the server did not call final. */
 export function isPassing(outcome: CallOutcome): boolean {
+  // The request itself is right: it succeeds as soon as the account has credit, whatever the header says.
+  if (outcome.class === 'no-credit') return true;
   return CALL_RETRIES[outcome.class].inPlace !== 'never' && outcome.headers?.['x-should-retry'] !== 'false';
 }
 
 /**
- * Whether an outcome opens the circuit of the model for the whole fleet: 429, 529 (also as an error inside a stream), or any
+ * Whether an outcome opens the circuit of the model for the whole fleet: 429, 529 (also as an error inside a stream), no credit, or any
  * passing failure that names a time to come back. A single 500 says nothing about the next call.
  */
 export function opensCircuit(outcome: CallOutcome): boolean {
   if (!isPassing(outcome)) return false;
-  if (outcome.class === 'rate-limited') return true;
+  if (outcome.class === 'rate-limited' || outcome.class === 'no-credit') return true;
   if (outcome.class !== 'overloaded') return false;
   return (
     outcome.status === undefined || outcome.status === 529 || outcome.headers?.['retry-after'] !== undefined

@@ -21,8 +21,6 @@ type EarlyEnd = { readonly class: 'idle' | 'timeout' | 'cancelled'; readonly det
 /**
  * Sends one request and classifies how it ends; it never throws. Whatever ends the call early (abort, silence,
  * total time) closes the socket. It removes its listener from `signal`.
- *
- * @param onAccepted called when a response of success has begun
  */
 export async function sendCall(
   request: CallRequest,
@@ -30,7 +28,6 @@ export async function sendCall(
   limits: CallLimits,
   clock: Clock,
   signal?: AbortSignal,
-  onAccepted?: () => void,
 ): Promise<CallOutcome> {
   const socket = new AbortController();
   let ended: EarlyEnd | undefined;
@@ -57,7 +54,6 @@ export async function sendCall(
 
   try {
     const response = await transport.send(request, socket.signal);
-    onAccepted?.();
     const message = withoutSecrets(await readResponse(response, onEvent), request);
     return { ...classifyMessage(message), status: response.status, headers: response.headers };
   } catch (thrown) {

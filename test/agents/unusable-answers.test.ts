@@ -102,7 +102,10 @@ describe('an answer that does not fit the schema', () => {
   });
 
   it.each([
-    ['JSON inside a fence', `\`\`\`json\n${JSON.stringify(CLEAN)}\n\`\`\``],
+    ['prose before a fence', `Here it is:\n\`\`\`json\n${JSON.stringify(CLEAN)}\n\`\`\``],
+    ['prose behind a fence', `\`\`\`json\n${JSON.stringify(CLEAN)}\n\`\`\`\nThat is all.`],
+    ['a fence inside a fence', `\`\`\`\n\`\`\`json\n${JSON.stringify(CLEAN)}\n\`\`\`\n\`\`\``],
+    ['two fences', `\`\`\`json\n${JSON.stringify(CLEAN)}\n\`\`\`\n\`\`\`json\n{}\n\`\`\``],
     ['JSON twice', `${JSON.stringify(CLEAN)}${JSON.stringify(CLEAN)}`],
     ['no answers at all', '{"answers":[]}'],
     ['another type', 'null'],
@@ -110,6 +113,23 @@ describe('an answer that does not fit the schema', () => {
   ])('is never searched for something that fits: %s', async (_, text) => {
     const error = await errorOf(detect(() => textReply(text, { deltaSize: 50_000 })));
     expect(error.code).toBe('answer-invalid');
+    if (text.includes('```')) expect(error.message).toContain('does not keep to structured output');
+  });
+
+  const fenced = `\`\`\`json\n${JSON.stringify(CLEAN, undefined, 2)}\n\`\`\``;
+  it.each([
+    ['one fence of JSON', fenced, 'was one fence of JSON'],
+    [
+      'one fence without a language, in blank lines',
+      `\n\`\`\`\n${JSON.stringify(CLEAN)}\n\`\`\`\n\n`,
+      'was one fence of JSON',
+    ],
+    ['a byte order mark', `\uFEFF${JSON.stringify(CLEAN)}`, 'began with a byte order mark'],
+    ['a byte order mark and one fence', `\uFEFF${fenced}`, 'began with a byte order mark'],
+  ])('is unwrapped once, noted and paid once: %s', async (_, text, note) => {
+    const { output, usage, notes } = await detect([textReply(text)]);
+    expect([output, usage.calls]).toEqual([CLEAN, 1]);
+    expect(notes).toEqual([expect.stringContaining(note)]);
   });
 });
 

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => fleet.close());
 
 const CALL = plannedCall('a question');
-const ANSWERED: CallOutcome = {
+const ANSWERED = {
   class: 'answered',
   detail: '',
   status: 200,
@@ -50,6 +50,12 @@ const ANSWERED: CallOutcome = {
     cacheWriteTokens: 0,
     cacheWrite1hTokens: 0,
   },
+} as const satisfies CallOutcome;
+
+const OVERLOADED_IN_STREAM: CallOutcome = {
+  class: 'overloaded',
+  detail: 'the provider answered inside the stream: Overloaded',
+  tokens: { ...ANSWERED.tokens, outputTokens: 1 },
 };
 
 function rejectedCall(headers: Record<string, string> = {}, status = 429): CallOutcome {
@@ -227,15 +233,6 @@ describe('coming back', () => {
     expect(await admitted(40)).toHaveLength(40);
   });
 
-  it('needs only the beginning of the probe’s answer', async () => {
-    await openCircuit({ 'retry-after': '10' });
-    clock.advance(10_000);
-    const [probe] = await admitted(1);
-    probe?.interceptor.accepted(CALL);
-    // Sent over the same connection, so it is executed after it.
-    expect(await admitted(5)).toHaveLength(1);
-  });
-
   it('opens the circuit again when the probe is turned away, and tries again when it says nothing or dies', async () => {
     await openCircuit({ 'retry-after': '10' });
     clock.advance(10_000);
@@ -282,18 +279,73 @@ describe('coming back', () => {
     expect(await admitted(3)).toHaveLength(1);
   });
 
-  it('leaves no timer once the answer of the probe has begun, or the probe has ended', async () => {
-    for (const end of ['accepted', 'settled']) {
-      await openCircuit({ 'retry-after': '10' });
-      clock.advance(10_000);
-      const [probe] = await admitted(1);
-      expect(clock.pending).toBe(1);
-      if (end === 'accepted') probe?.interceptor.accepted(CALL);
-      else await probe?.settle(ANSWERED);
-      expect(clock.pending).toBe(0);
-      // Slow start: calls are admitted again step by step.
-      clock.advance(20_000);
+  it('leaves no timer once the probe has ended', async () => {
+    await openCircuit({ 'retry-after': '10' });
+    clock.advance(10_000);
+    const [probe] = await admitted(1);
+    expect(clock.pending).toBe(1);
+    await probe?.settle(ANSWERED);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('backs off further when the probe is overloaded inside its stream', async () => {
+    let [probe] = await admitted(1);
+    const pauses: number[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      await probe?.settle(OVERLOADED_IN_STREAM);
+      const openedAt = clock.now();
+      do {
+        clock.advance(1_000);
+        [probe] = await admitted(1);
+      } while (probe === undefined);
+      pauses.push(clock.now() - openedAt);
     }
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  });
+
+  it('gives an attempt up after five answers in a row that were billed and broke off, and the next one may have five', async () => {
+    const one = await caller();
+    const breakOff = async () => {
+      clock.advance(60_000);
+      expect(await one.admit()).toBeUndefined();
+      await one.settle(OVERLOADED_IN_STREAM);
+    };
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      for (let answer = 1; answer < 5; answer += 1) await breakOff();
+      await expect(breakOff()).rejects.toMatchObject({ code: 'answers-broken-off', retryable: true });
+    }
+    // What is not billed, as a plain 529, is asked again as long as the provider is overloaded.
+    const free = await caller();
+    for (let call = 0; call < 12; call += 1) {
+      clock.advance(60_000);
+      expect(await free.admit()).toBeUndefined();
+      await free.settle(rejectedCall({}, 529));
+    }
+  });
+
+  it('parks all jobs while the account has no credit, sends a probe now and then, and ends no job', async () => {
+    const options = { quotaParkMs: 300_000, callWaitMs: 600_000 };
+    const poor: CallOutcome = {
+      class: 'no-credit',
+      detail: '',
+      status: 400,
+      headers: { 'x-should-retry': 'false' },
+    };
+    const one = await caller(options);
+    expect(await one.admit()).toBeUndefined();
+    for (let probes = 0; probes < 4; probes += 1) {
+      await one.settle(poor);
+      const deferred = await (await caller(options)).admit();
+      expect(deferred).toMatchObject({ parked: true, reason: expect.stringContaining('has no credit left') });
+      expect(deferred?.waitMs).toBeGreaterThanOrEqual(300_000);
+      clock.advance(300_000);
+      expect(await one.admit()).toBeUndefined();
+      expect(await (await caller(options)).admit()).toMatchObject({
+        reason: expect.stringContaining('probe'),
+      });
+    }
+    await one.settle(ANSWERED);
+    expect(await (await caller(options)).admit()).toBeUndefined();
   });
 
   it('is not brought about by the answer to a call that left before the circuit opened', async () => {

@@ -99,6 +99,7 @@ const SITUATIONS: Readonly<Record<TestedClass, Situation>> = {
   incomplete: { reply: cutAfter(textReply('yes'), 3) },
   idle: { reply: stalledAfter(textReply('yes'), 3), idleMs: 1_000 },
   'rate-limited': { reply: rateLimitReply() },
+  'no-credit': { reply: errorReply(402) },
   overloaded: { reply: errorReply(500) },
   unreachable: { reply: resetReply },
   unauthorized: { reply: errorReply(401) },

@@ -73,6 +73,14 @@ describe.each(names)('while Redis refuses writes: %s', (name) => {
     expect(JSON.parse(command.stdout)).toMatchObject({
       error: { code: expect.stringMatching(/^redis-/), message: sentence },
     });
+    if (isFull) {
+      const doctor = await fleetCommand(['doctor', '--json'], {
+        env: { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix },
+      });
+      expect(JSON.parse(doctor.stdout).left).toContainEqual(
+        expect.objectContaining({ problem: 'refused-writes', detail: expect.stringContaining('maxmemory') }),
+      );
+    }
     await logged(isFull ? 'Redis is full' : 'Redis refuses writes');
     // Until every lock has run out.
     await expect.poll(() => performance.now() - beganAt).toBeGreaterThan(LOCK_MS);
@@ -88,4 +96,21 @@ describe.each(names)('while Redis refuses writes: %s', (name) => {
     );
     await expect.poll(async () => (await gateway.send('GET', '/healthz')).json.redis).toBe('ok');
   });
+});
+
+it.each([
+  ['submit', 'solution-check', '--data', '-'],
+  ['list'],
+  ['doctor'],
+  ['costs'],
+  ['token', 'list'],
+  ['worker'],
+  ['serve', '--port', '0'],
+])('a database that the server does not have is refused at the start: fleet %s', async (...args) => {
+  const { exitCode, stderr } = await fleetCommand(args, {
+    env: { FLEET_REDIS_URL: `${redis.url}?db=99` },
+    input: JSON.stringify(PAYLOAD),
+  });
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/has no database 99 .*\(redis-unsuitable\)/);
 });

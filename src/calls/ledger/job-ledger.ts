@@ -113,6 +113,13 @@ export class JobLedger {
     return last.state !== 'failed' || !NEVER_SUCCEEDS.has(last.outcome ?? '');
   }
 
+  /** How many calls like this one, at the end of the ledger, were billed although their answer broke off. */
+  brokenInARow(call: PlannedCall): number {
+    const calls = this.#of(call);
+    const whole = calls.findLastIndex(({ state, billed }) => !(state === 'failed' && billed));
+    return calls.length - 1 - whole;
+  }
+
   /** Number of a call like this one that is in doubt and for which the job was not parked yet. */
   callToPark(call: PlannedCall): number | undefined {
     return this.#of(call).find(({ state, parked }) => state === 'in-doubt' && !parked)?.number;

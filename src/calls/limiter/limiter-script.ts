@@ -5,7 +5,7 @@ import { MAX_COOLDOWN_MS } from './rate-headers.js';
  * hash, so that every worker of the fleet sees the same:
  * - `blockedUntil`, `openedAt` (ms), `why`: the circuit was opened by a 429 or 529; `openCount`: how often in a row;
  * - `probing`, `probeBy`, `probeAt`, `probeUntil`: the half-open probe, one call that is sent when the time is over;
- *   its worker renews `probeUntil` until a response begins, for half a minute at most;
+ *   its worker renews `probeUntil` until it ends, for half a minute at most; only a call that ended well closes the circuit;
  * - `slowStartAt`, `slowStartCount`: when the probe succeeded, and how many calls were admitted since;
  * - `requests:limit`, `:level`, `:at` and the same for `input` and `output`: buckets that fill up within a minute;
  * - `keptUntil`: when the hash expires, at the earliest.
@@ -137,7 +137,8 @@ local function limiter_renew_probe(now, by)
   return true
 end
 
--- A call sent after the circuit last opened succeeded: slow start begins.
+-- A call sent after the circuit last opened has ended well: slow start begins. That its response began is not enough, because
+-- an overload may be told inside the stream.
 local function limiter_accepted(now, sentAt)
   if not limiter.probing then return end
   if sentAt <= (limiter_number('openedAt') or 0) then return end

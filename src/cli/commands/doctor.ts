@@ -4,6 +4,7 @@ import type { Config } from '../../config/settings.js';
 import { TrialError } from '../../errors.js';
 import { examine } from '../../fleet/doctor/examine.js';
 import { PROBLEMS } from '../../fleet/doctor/problem.js';
+import { findRefusedWrites } from '../../fleet/doctor/refused-writes.js';
 import { findUnservedKinds } from '../../fleet/doctor/unserved-kinds.js';
 import { findUnservedChildren } from '../../fleet/doctor/waiting-parents.js';
 import { Trials } from '../../trial/trials.js';
@@ -39,9 +40,10 @@ async function doctor(options: { readonly repair?: true; readonly json?: true })
         ...(await findUnservedChildren(client, prefix, kinds.names)),
         ...(await findUnservedKinds(client, prefix, kinds.names)),
       ];
+      const beyondRepair = [...unserved, ...(await findRefusedWrites(client, prefix))];
       return {
-        problems: [...examined.problems, ...unserved],
-        left: [...examined.left, ...unserved],
+        problems: [...examined.problems, ...beyondRepair],
+        left: [...examined.left, ...beyondRepair],
         isRepairable: examined.left.length > 0,
       };
     },

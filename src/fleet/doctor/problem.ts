@@ -10,6 +10,8 @@ export const PROBLEMS = {
   'idle-reservation': 'money is reserved for a call whose worker is gone',
   'orphaned-text': 'no job refers to a stored text',
   damaged: 'the stored record of a job cannot be read',
+  'refused-writes':
+    'Redis refuses writes, so nothing can be submitted and no job ends; mend what its sentence says',
   'missing-text': 'a job refers to a text that is not stored',
 } as const;
 

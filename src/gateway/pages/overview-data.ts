@@ -140,11 +140,19 @@ const NEARLY_SPENT = 0.9;
 
 function callProblems(today: Spending, blocked: readonly BlockedModel[]): Problem[] {
   const found = blocked.map(
-    ({ model, why, seconds }): Problem => ({
-      severity: 'warning',
-      what: `Calls of ${model} are blocked for ${Math.ceil(seconds)} s (${why}).`,
-      whatToDo: 'Nothing: they go on by themselves. If it comes often, raise the limit at the provider.',
-    }),
+    ({ model, why, seconds }): Problem =>
+      why === 'no-credit'
+        ? {
+            severity: 'error',
+            what: `The account at the provider has no credit left, so calls of ${model} wait.`,
+            whatToDo: `Buy credit: jobs go on by themselves after the next probe, in ${Math.ceil(seconds)} s.`,
+          }
+        : {
+            severity: 'warning',
+            what: `Calls of ${model} are blocked for ${Math.ceil(seconds)} s (${why}).`,
+            whatToDo:
+              'Nothing: they go on by themselves. If it comes often, raise the limit at the provider.',
+          },
   );
   const { budgetUsd, spentUsd, inDoubtUsd, reservedUsd, callsInDoubt } = today;
   if (budgetUsd !== null && spentUsd + inDoubtUsd + reservedUsd >= budgetUsd * NEARLY_SPENT) {
