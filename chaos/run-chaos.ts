@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { JobError } from '../src/errors.js';
 import { locationOf } from '../src/producers/find-job.js';
 import { hasEnded, viewJob } from '../src/producers/job-view.js';
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
+import { REFUSALS, type RefusalName } from '../test/support/refusing-redis.js';
 import { TcpProxy } from '../test/support/tcp-proxy.js';
 import { type Evaluation, evaluate, type FaultWindow } from './evaluate.js';
 import { type Accepted, Pipeline } from './pipeline.js';
@@ -33,6 +35,8 @@ export interface ChaosReport extends Evaluation {
   readonly requests: number;
   readonly refusedSubmissions: number;
   readonly faults: Readonly<Record<string, number>>;
+  /** How often Redis refused writes in each way. */
+  readonly refusals: Readonly<Record<string, number>>;
   /** From the end of a fault to the next call that a worker sends, in milliseconds. */
   readonly recoveryMs: { readonly p50: number; readonly p99: number };
   readonly kept: boolean;
@@ -95,6 +99,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
         requests: provider.billed.length,
         refusedSubmissions: pipeline.refusedSubmissions,
         faults: breaker.counts,
+        refusals: breaker.refusals,
         recoveryMs: breaker.recovery(),
         kept: promises.every(({ found, allowed }) => found <= allowed),
       };
@@ -137,6 +142,8 @@ interface BreakerParts {
 /** Executes the plan and measures how soon the fleet continues. */
 class Breaker {
   readonly counts: Partial<Record<FaultName, number>> = {};
+  /** How often Redis refused writes in each way. */
+  readonly refusals: Partial<Record<RefusalName, number>> = {};
   /** The times of faults, in milliseconds since 1970. */
   readonly windows: FaultWindow[] = [];
   /** When Redis was not running. */
@@ -180,6 +187,23 @@ class Breaker {
     timer.unref();
   }
 
+  async #refuseWrites(victim: number, lastsMs: number): Promise<void> {
+    const { redis, say } = this.#parts;
+    const names = Object.keys(REFUSALS) as RefusalName[];
+    const name = names[Math.floor(victim * names.length)] ?? 'READONLY';
+    say(`Redis refuses: ${name}`);
+    this.refusals[name] = (this.refusals[name] ?? 0) + 1;
+    const admin = new Redis({ path: redis.socketPath, maxRetriesPerRequest: null });
+    admin.on('error', () => undefined);
+    try {
+      await REFUSALS[name].begin(admin, redis);
+      await wait(lastsMs);
+    } finally {
+      await REFUSALS[name].end(admin, redis);
+      admin.disconnect();
+    }
+  }
+
   async #break({ fault, lastsMs, victim }: PlannedFault): Promise<void> {
     const { redis, proxy, pool } = this.#parts;
     switch (fault) {
@@ -207,6 +231,8 @@ class Breaker {
         await wait(lastsMs);
         proxy.delayMs = 0;
         return;
+      case 'refuse-writes':
+        return this.#refuseWrites(victim, lastsMs);
     }
   }
 }
