@@ -36,7 +36,7 @@ function render(report: ChaosReport): string {
   return [
     `seed ${report.seed}: ${accepted} jobs accepted, ${completed} completed, ${report.verified} second checks of corrected scripts, ${report.followUps} follow-ups; failed: ${list(failed) || 'none'}`,
     `${requests} requests at the provider; ${report.refusedSubmissions} submissions sent again`,
-    `faults: ${list(faults)}; ${report.inFlightAtFaults} calls were in flight at them; the provider broke ${report.brokenByProvider} off`,
+    `faults: ${list(faults)}; Redis refused by ${list(report.refusals) || 'none'}; ${report.inFlightAtFaults} calls were in flight at them; the provider broke ${report.brokenByProvider} off`,
     `calls in doubt: ${report.callsInDoubt}; answers paid for again: ${report.paidAgain}`,
     ...(report.forgottenJobs === 0
       ? []
