@@ -187,7 +187,7 @@ class Breaker {
     timer.unref();
   }
 
-  async #refuseWrites(victim: number, lastsMs: number): Promise<void> {
+  async #rejectWrites(victim: number, lastsMs: number): Promise<void> {
     const { redis, say } = this.#parts;
     const names = Object.keys(REFUSALS) as RefusalName[];
     const name = names[Math.floor(victim * names.length)] ?? 'READONLY';
@@ -232,7 +232,7 @@ class Breaker {
         proxy.delayMs = 0;
         return;
       case 'refuse-writes':
-        return this.#refuseWrites(victim, lastsMs);
+        return this.#rejectWrites(victim, lastsMs);
     }
   }
 }

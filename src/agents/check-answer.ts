@@ -20,7 +20,7 @@ const TOO_LONG = `The answer has more than ${MAX_ANSWER} characters.`;
 /** Plain text has to say something. */
 export const checkText: AnswerCheck<string> = (answer) => {
   if (answer.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
-  const { text, note } = withoutMark(answer);
+  const { text, note } = withoutBom(answer);
   return text.trim() === ''
     ? { ok: false, problem: 'The answer was empty.' }
     : { ok: true, output: wellFormed(text), ...(note === undefined ? {} : { note }) };
@@ -33,7 +33,7 @@ interface Unwrapped {
 }
 
 /** Takes off a byte order mark: it is no part of a text or of JSON. */
-function withoutMark(text: string): Unwrapped {
+function withoutBom(text: string): Unwrapped {
   if (!text.startsWith('\uFEFF')) return { text };
   return { text: text.slice(1), note: 'an answer began with a byte order mark, which was taken off' };
 }
@@ -64,7 +64,7 @@ function withoutFence({ text, note }: Unwrapped): Unwrapped {
 export function checkBySchema<Output>(schema: z.ZodType<Output>): AnswerCheck<Output> {
   return (answer) => {
     if (answer.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
-    const { text, note } = withoutFence(withoutMark(answer));
+    const { text, note } = withoutFence(withoutBom(answer));
     let json: unknown;
     try {
       // An escape may encode half a surrogate pair, which UTF-8 cannot represent.
