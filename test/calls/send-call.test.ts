@@ -116,7 +116,15 @@ describe('outcome classes', () => {
       /too long/,
     ],
     ['401', errorReply(401, 'invalid bearer token'), 'unauthorized', /HTTP 401: invalid bearer token/],
-    ['402', errorReply(402), 'unauthorized', /402/],
+    ['402', errorReply(402), 'no-credit', /402/],
+    [
+      'no credit left',
+      errorReply(400, 'Your credit balance is too low to access the Anthropic API', {
+        'x-should-retry': 'false',
+      }),
+      'no-credit',
+      /credit balance is too low/,
+    ],
     ['403', errorReply(403), 'unauthorized', /403/],
     ['404 of the API', errorReply(404, 'model: nope'), 'unknown-model', /model: nope/],
     ['404 of another server', htmlReply(404), 'bad-request', /404/],
