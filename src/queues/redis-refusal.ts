@@ -13,7 +13,7 @@ const REFUSAL = new RegExp(
 const ORIGIN_IN_SCRIPT = / script: [0-9a-f]{40}, on @user_script:\d+\.$/;
 
 /** Why Redis did not execute a command: the error of a discarded transaction lists its causes in a separate field. */
-export function reasonOf(thrown: Error): Error {
+function reasonOf(thrown: Error): Error {
   const { previousErrors } = thrown as { previousErrors?: unknown };
   const [first] = Array.isArray(previousErrors) ? (previousErrors as unknown[]) : [];
   return first instanceof Error ? first : thrown;
