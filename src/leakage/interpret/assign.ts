@@ -15,10 +15,10 @@ import { countWork } from '../values/work.js';
 import { withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { unpack } from './iterate.js';
-import { otherSide } from './operators.js';
 import { renameAll } from './renaming.js';
 import { leftOut } from './row-labels.js';
 import { columnNames, wholeRows } from './rows-and-columns.js';
+import { otherSide } from './steps.js';
 
 /** Binds a value to a target: a name, a tuple of targets, an attribute, a subscript. */
 export function assign(interp: Interpreter, target: Expr, value: Value, from: Expr): void {

@@ -3,10 +3,10 @@ import { comparisonSide } from '../values/comparison.js';
 import { originOf, type Region, sameRows } from '../values/region.js';
 import type { Step, TableState } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
-import { textStep } from './operators.js';
 import { positionOf } from './positions.js';
 import { slidingWindow } from './row-events.js';
 import { pickRows } from './rows-and-columns.js';
+import { textStep } from './steps.js';
 
 /** The step to the rows on one side of a cut; nothing where the cut is at the end. */
 function cutStep(

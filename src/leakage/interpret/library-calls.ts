@@ -16,11 +16,12 @@ import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { trainingOf, watchedRows } from './learning.js';
 import { amongStep, maskOf, membership } from './membership.js';
-import { handMadePrediction, otherSide } from './operators.js';
+import { handMadePrediction } from './operators.js';
 import { leftOut, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
 import { namedGroups, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
+import { otherSide } from './steps.js';
 import { fileOf } from './stored-files.js';
 import {
   asTable,

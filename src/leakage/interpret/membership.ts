@@ -4,8 +4,8 @@ import { emptyTable, newTable } from '../values/join.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
 import { afterSteps } from './bounds.js';
 import type { Interpreter } from './interpreter.js';
-import { otherSide, textStep } from './operators.js';
 import { leftOut } from './row-labels.js';
+import { otherSide, textStep } from './steps.js';
 
 /** A mask of the rows whose positions or labels are among others. */
 export function membership(
@@ -100,4 +100,27 @@ export function membershipTest(
   if (test === undefined) return undefined;
   const step = amongStep(interp, state.from[0], interp.evaluate(test.many), node);
   return test.isOut ? otherSide(step) : step;
+}
+
+/** Methods of positions and of the labels of rows: `index.isin(train.index)`, `index.difference(held)`. */
+export function positionsMethod(
+  interp: Interpreter,
+  receiver: Positions,
+  name: string,
+  other: Value | undefined,
+  node: Expr,
+): Value {
+  switch (name) {
+    case 'isin':
+      return membership(interp, receiver, other, node);
+    case 'difference':
+    case 'drop':
+    case 'delete':
+      return afterSteps(receiver, [leftOut(interp, receiver.of ?? [], other, node)]);
+    case 'sample':
+    case 'intersection':
+      return afterSteps(receiver, [textStep(interp, node)]);
+    default:
+      return receiver;
+  }
 }

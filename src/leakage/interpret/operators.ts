@@ -22,6 +22,7 @@ import type { Interpreter } from './interpreter.js';
 import { predictionOf, trainingOf } from './learning.js';
 import { arithmeticOnPositions } from './positions.js';
 import { leftOut } from './row-labels.js';
+import { otherSide, textStep } from './steps.js';
 
 export interface OperatorNodes {
   readonly node: Expr;
@@ -193,21 +194,6 @@ function foldConstants(
   const result = results[operator];
   const isExact = result !== undefined && (!Number.isInteger(result) || Number.isSafeInteger(result));
   return isExact ? constant(result) : UNKNOWN;
-}
-
-/** The rows that a step leaves out. */
-export function otherSide(step: Step): Step {
-  const { role: _role, ...rest } = step;
-  return { ...rest, side: step.side.startsWith('!') ? step.side.slice(1) : `!${step.side}` };
-}
-
-/** A selection known by nothing but its text. */
-export function textStep(interp: Interpreter, node: Expr): Step {
-  if (node.type === 'unary' && /^(~|not)$/.test(node.operator))
-    return otherSide(textStep(interp, node.operand));
-  const text = interp.text(node).replaceAll(/\s+/g, '');
-  const partition = interp.partition(`text:${text}`, 'selection', node);
-  return { partition, side: 'yes' };
 }
 
 /** `mask == False`: the mask or its opposite. */

@@ -29,8 +29,8 @@ import { withChoices } from './choices.js';
 import { expressionMethod } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
+import { positionsMethod } from './membership.js';
 import { restOf } from './operators.js';
-import { positionsMethod } from './row-labels.js';
 import { tableMethod } from './table-methods.js';
 import { unknownCall } from './unknown-calls.js';
 

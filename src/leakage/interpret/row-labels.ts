@@ -2,11 +2,9 @@ import type { Expr } from '../syntax/ast.js';
 import type { Region } from '../values/region.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { afterSteps } from './bounds.js';
 import type { Interpreter } from './interpreter.js';
-import { membership } from './membership.js';
-import { otherSide, textStep } from './operators.js';
 import { pickRows } from './rows-and-columns.js';
+import { otherSide, textStep } from './steps.js';
 
 /** The steps that lead from the rows of a source to a part of them. */
 function pathOf(region: Region): Step[] {
@@ -51,27 +49,4 @@ export function leftOut(
   const steps = positions?.type === 'positions' ? stepsToLabels(rows, positions) : undefined;
   const [only] = steps ?? [];
   return otherSide(steps?.length === 1 && only !== undefined ? only : textStep(interp, node));
-}
-
-/** Methods of positions and of the labels of rows: `index.isin(train.index)`, `index.difference(held)`. */
-export function positionsMethod(
-  interp: Interpreter,
-  receiver: Positions,
-  name: string,
-  other: Value | undefined,
-  node: Expr,
-): Value {
-  switch (name) {
-    case 'isin':
-      return membership(interp, receiver, other, node);
-    case 'difference':
-    case 'drop':
-    case 'delete':
-      return afterSteps(receiver, [leftOut(interp, receiver.of ?? [], other, node)]);
-    case 'sample':
-    case 'intersection':
-      return afterSteps(receiver, [textStep(interp, node)]);
-    default:
-      return receiver;
-  }
 }

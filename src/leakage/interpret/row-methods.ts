@@ -9,10 +9,10 @@ import { withoutColumns } from './assign.js';
 import { partsBefore, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
 import { amongStep } from './membership.js';
-import { otherSide, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
 import { columnOf, namesOf, pickRows } from './rows-and-columns.js';
+import { otherSide, textStep } from './steps.js';
 export function sampled(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const fraction = argument(args, 1, 'frac', 'fraction');
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;

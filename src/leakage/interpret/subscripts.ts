@@ -8,10 +8,10 @@ import { afterSteps } from './bounds.js';
 import { withChoices } from './choices.js';
 import { sliceRows, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
-import { textStep } from './operators.js';
 import { pickPositions } from './row-labels.js';
 import { columnNames, columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { takeOneFold } from './splitters.js';
+import { textStep } from './steps.js';
 
 export function subscriptValue(interp: Interpreter, object: Value, expression: Subscript): Value {
   const [first] = expression.indices;
