@@ -70,6 +70,8 @@ function onTable(follower: Follower, name: string, table: Table, args: Arguments
     table.state = table.without(columns).state;
     return taken;
   }
+  if (/^to_(csv|parquet|pickle|feather)$/.test(name) && first?.kind === 'plain' && first.text !== undefined)
+    follower.files.set(first.text, table.with({}));
   if (name === 'insert') {
     const [, column, value] = args.positional;
     const columns = column && columnSetOf(column);
@@ -260,11 +262,11 @@ export function callFunction(
   if (/^(sorted|reversed)$/.test(name) && (one?.kind === 'items' || one?.kind === 'columns')) return one;
   if (/^[A-Z]|^make_(pipeline|column_transformer)$/.test(name) && !SAME.test(name) && name !== 'Path')
     return construct(name, args);
-  return computed(name, module, args, text);
+  return computed(follower, name, module, args, text);
 }
 
 /** A function of values: what the first table goes through, a statistic, or something else. */
-function computed(name: string, module: string, args: Arguments, text: string): Value {
+function computed(follower: Follower, name: string, module: string, args: Arguments, text: string): Value {
   const { positional, named } = args;
   const all = [...positional, ...named.values()];
   const table = all.find((value): value is Table => value.kind === 'table');
@@ -274,7 +276,11 @@ function computed(name: string, module: string, args: Arguments, text: string): 
     const learned = all.find((value): value is Learned => value.kind === 'learned');
     if (learned !== undefined)
       return SAME.test(name) || /^(float|int|round)$/.test(name) ? learned : combine(name, positional);
-    if (READS.test(name)) return Table.from(`${name}(${optionsText(args)})`);
+    if (READS.test(name)) {
+      const file = positional[0]?.kind === 'plain' ? positional[0].text : undefined;
+      const written = file === undefined ? undefined : follower.files.get(file);
+      return written?.kind === 'table' ? written.with({}) : Table.from(`${name}(${optionsText(args)})`);
+    }
     if (
       NO_TABLE.test(name) ||
       /^(zeros|ones|empty|full)(_like)?$/.test(name) ||

@@ -29,7 +29,7 @@ export function valueDifferences(was: Table, is: Table): Difference[] {
     .filter(({ isLost, label }) => !(isLost && label === ''))
     .map((step) => ({
       ...step,
-      isCertain: step.isCertain && !isRenamed(step) && !(isUnclear && isArithmetic(step.label)),
+      isCertain: step.isCertain && !isRenamed(step) && !(isUnclear && isVague(step.label)),
     }))
     .map(({ label, isLost, isCertain }) => ({
       what:
@@ -158,6 +158,11 @@ function mayBeSame(one: string, other: string): boolean {
   return lost.length > 0 === added.length > 0 || !isKnown([...lost, ...added]);
 }
 
+/** Says little if other steps are not clear. */
+function isVague(label: string): boolean {
+  return isArithmetic(label) || label.startsWith('rows of another part');
+}
+
 function isArithmetic(label: string): boolean {
   return meaningOf(label) === 'arithmetic';
 }
@@ -174,7 +179,7 @@ function innerSteps(label: string): string[] {
   return [...label.matchAll(BRACES)].flatMap(([text]) => text.slice(1, -1).split('>'));
 }
 
-export function shown(label: string): string {
+function shown(label: string): string {
   return label.length > 80 ? `${label.slice(0, 80)}…` : label;
 }
 

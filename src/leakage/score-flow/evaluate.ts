@@ -112,7 +112,10 @@ function formatted(
     text += source.slice(from, open) + value.text;
     from = close + 1;
   }
-  return textValue((text + source.slice(from)).replace(/^[fFrR]{1,2}["']+/, '').replace(/["']+$/, ''));
+  const quoted = text + source.slice(from);
+  const mark = /["']/.exec(quoted)?.index ?? 0;
+  const width = quoted.startsWith(quoted.charAt(mark).repeat(3), mark) ? 3 : 1;
+  return textValue(quoted.slice(mark + width, -width));
 }
 
 function binary(operator: string, left: Value, right: Value): Value {
@@ -227,7 +230,7 @@ function pickedBy(follower: Follower, scope: Scope, table: Table, index: Expr, o
   return rowsBy(table, made, isRows);
 }
 
-export function rowsBy(table: Table, index: Value, isRows: boolean): Table {
+function rowsBy(table: Table, index: Value, isRows: boolean): Table {
   if (index.kind === 'columns') return selected(table, index);
   if (index.kind === 'table') {
     if (index.state.isMask === true) return table.withPick(`[${maskText(index)}]`);

@@ -22,6 +22,8 @@ export class Follower {
   readonly scope = new Scope();
   readonly scores: Score[] = [];
   readonly shown: Score[] = [];
+  /** Tables that the script writes, by the name of the file. */
+  readonly files = new Map<string, Value>();
   /** Paths of what is imported, by name. */
   readonly imports = new Map<string, string>();
   #depth = 0;

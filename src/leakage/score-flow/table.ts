@@ -5,7 +5,7 @@ import type { Prediction } from './values.js';
 export type ColumnSet = '*' | readonly string[];
 
 /** What a step was learned from. */
-export interface Learning {
+interface Learning {
   /** How the rows it was learned from had been picked. */
   readonly picks: readonly string[];
   /** Whether they had gone through other steps than the rows that it is applied to. */

@@ -22,10 +22,11 @@ const ORDER: readonly Strictness[] = ['strict', 'open', 'any'];
 const ASPECTS = ['trainingRows', 'scoredRows', 'steps', 'model'] as const;
 
 const BY_KIND: Partial<Record<LeakKind, Partial<Record<(typeof ASPECTS)[number], Strictness>>>> = {
-  'training-rows': { trainingRows: 'any' },
+  'training-rows': { trainingRows: 'any', scoredRows: 'open' },
+  'target-encoding': { steps: 'open' },
   'duplicated-rows': { trainingRows: 'open', scoredRows: 'open', steps: 'open' },
   'pseudo-labels': { trainingRows: 'any', model: 'open' },
-  stacking: { trainingRows: 'any', model: 'open', steps: 'open' },
+  stacking: { trainingRows: 'any', scoredRows: 'open', model: 'open', steps: 'open' },
   selection: { trainingRows: 'any', scoredRows: 'open', model: 'open', steps: 'open' },
   'early-stopping': { trainingRows: 'any', model: 'open' },
   'group-overlap': { trainingRows: 'any', scoredRows: 'any', model: 'open' },

@@ -28,12 +28,12 @@ export interface ColumnNames {
   readonly set: ColumnSet;
 }
 
-export interface Items {
+interface Items {
   readonly kind: 'items';
   items: Value[];
 }
 
-export interface Dictionary {
+interface Dictionary {
   readonly kind: 'dictionary';
   readonly entries: Map<string, Value>;
 }
@@ -47,7 +47,7 @@ export interface UserFunction {
 }
 
 /** A class of the script: what its objects do is not followed. */
-export interface UserClass {
+interface UserClass {
   readonly kind: 'class';
   readonly label: string;
 }

@@ -1,7 +1,7 @@
 /** Classes that transform rows. */
 export const TRANSFORMER =
   /(Scaler|Encoder|Imputer|Transformer|Vectorizer|PCA|SVD|Normalizer|Binarizer|Discretizer|Selector|NMF|ICA|Isomap|TSNE|UMAP|Hasher|VarianceThreshold|PolynomialFeatures|RFE|RFECV|SelectKBest|SelectPercentile|SelectFromModel|SelectFpr|SelectFdr)$/;
-export const SAMPLER = /^(\w*SMOTE\w*|ADASYN|Random(Over|Under)Sampler|TomekLinks|NearMiss)$/;
+export const SAMPLER = /SMOTE|^(ADASYN|Random(Over|Under)Sampler|TomekLinks|NearMiss)$/;
 /** Classes that wrap another estimator and choose its parameters. */
 export const SEARCH = /(SearchCV|Search)$/;
 /** Gives the same values in the same rows. */
