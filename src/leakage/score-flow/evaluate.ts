@@ -113,9 +113,9 @@ function formatted(
     from = close + 1;
   }
   const quoted = text + source.slice(from);
-  const mark = /["']/.exec(quoted)?.index ?? 0;
-  const width = quoted.startsWith(quoted.charAt(mark).repeat(3), mark) ? 3 : 1;
-  return textValue(quoted.slice(mark + width, -width));
+  const quote = /["']/.exec(quoted)?.index ?? 0;
+  const width = quoted.startsWith(quoted.charAt(quote).repeat(3), quote) ? 3 : 1;
+  return textValue(quoted.slice(quote + width, -width));
 }
 
 function binary(operator: string, left: Value, right: Value): Value {
