@@ -1,6 +1,7 @@
 import { ERROR_TABLE } from '../error-table.js';
 import { eachFollowUp, usageOfChain } from '../producers/follow-up-views.js';
 import type { FollowUpView, JobView } from '../producers/job-view.js';
+import { NO_USAGE } from '../queues/usage.js';
 import { plural, usd } from './terminal/amounts.js';
 import { type Colors, colorsFor } from './terminal/colors.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
@@ -13,9 +14,26 @@ function stateColor(state: JobView['state'], colors: Colors): string {
   return colors.yellow(state);
 }
 
-/** One line of a list of jobs. */
+/** The first line of a job in a list. */
 export function jobLine(view: JobView, colors: Colors): string {
   return `${stateColor(view.state, colors)} ${escapeControlCharsInLine(view.id)} ${colors.dim(escapeControlCharsInLine(view.createdAt))}`;
+}
+
+/**
+ * What a list shows below the line of a job: the key of its submission, its verdict, its cost, its run. Each stays whole on
+ * its line in a narrow terminal.
+ */
+export function detailLines(view: JobView, colors: Colors, width: number | undefined): string[] {
+  const { key, verdict, usage, tags } = view;
+  const cost = usage.costUsd === null ? 'unknown cost' : usd(usage.costUsd);
+  const details = [
+    ...(key === undefined ? [] : [`key ${escapeControlCharsInLine(key)}`]),
+    ...(verdict === undefined ? [] : [escapeControlCharsInLine(verdict)]),
+    ...(usage.calls === 0 ? [] : [cost]),
+    ...(tags.run === undefined ? [] : [`run ${escapeControlCharsInLine(tags.run)}`]),
+  ];
+  if (details.length === 0) return [];
+  return wrapped(details.join(' · '), '  ', width, '    ').map((line) => colors.dim(line));
 }
 
 /** What the calls of all runs of a job came to; nothing for one that made none. */
@@ -92,6 +110,7 @@ export function printJob(view: JobView, json: boolean): void {
   const colors = colorsFor(process.stdout);
   const width = widthOf(process.stdout);
   print(jobLine(view, colors));
+  for (const line of detailLines({ ...view, usage: NO_USAGE }, colors, width)) print(line);
   if (view.progress !== undefined) print(`progress: ${escapeControlCharsInLine(view.progress)}`);
   if (view.waitReason !== undefined) print(escapeControlCharsInLine(view.waitReason));
   for (const line of errorLines(view, colors, width)) print(line);

@@ -4,7 +4,7 @@ import { parseJobKey } from '../queues/job-key.js';
 import { addChild, assertChildDepth, attemptOptions, type ChildHeritage } from './add-child.js';
 import type { FleetClient } from './fleet-client.js';
 import { runFlowAgain } from './flows/add-flow.js';
-import { allOf, type FlowNode, toFlowJob } from './flows/flow-jobs.js';
+import { allOf, type FlowNode, notePipelineQueues, toFlowJob } from './flows/flow-jobs.js';
 import { type CheckSettings, guardedEvaluationNode } from './flows/guarded-evaluation.js';
 import type { FleetJobOptions } from './job-options.js';
 import { lineageTags } from './job-tags.js';
@@ -98,6 +98,7 @@ async function addNew(fleet: FleetClient, heritage: ChildHeritage, root: FlowNod
     if (!/Missing key for parent job/.test(messageOf(thrown))) throw thrown;
     throw new JobError('lock-lost', `job ${parent.id} was removed while it ran`, { jobId: parent.id });
   }
+  notePipelineQueues(fleet, allOf(root));
   scheduleSubmitted(
     fleet,
     allOf(root).map(({ queue, id, data }) => ({ queue, id, data, ...inherited })),

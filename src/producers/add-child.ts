@@ -4,6 +4,7 @@ import { readJob } from '../queues/damaged-job.js';
 import { DEFAULT_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { clearCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
+import { noteQueues } from '../queues/pipeline-queues.js';
 import { prepareData } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { GUARD_FIELD } from './flows/evaluation-guard.js';
@@ -105,6 +106,7 @@ export async function addChild(
     if (!/Missing key for parent job/.test(messageOf(thrown))) throw thrown;
     throw new JobError('lock-lost', `job ${parent.id} was removed while it ran`, { jobId: parent.id });
   }
+  if (isPipelineJob) noteQueues(fleet.client, fleet.prefix, [queue]);
   scheduleSubmitted(fleet, [{ queue, id, data, ...inherited }]);
   if (!isNew) await runAgain();
 }

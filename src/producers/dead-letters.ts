@@ -4,17 +4,19 @@ import { FleetError, JobError, UsageError } from '../errors.js';
 import { type CallRecord, readCallRecords } from '../queues/call-record.js';
 import { brokenJob, isTooDeep } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
-import type { KindName, KindRegistry } from '../queues/registry.js';
-import { findJob, locationOf } from './find-job.js';
+import type { KindName } from '../queues/registry.js';
+import { findJob, locationOf, queueOfJobId } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
-import { type JobView, unreadable, viewJob } from './job-view.js';
+import { type JobView, unreadable, viewJob, withTexts } from './job-view.js';
 import { type OptionNames, rejectUnknownOptions } from './known-options.js';
+import { listedQueues } from './listed-queues.js';
 import { retryJob } from './retry-job.js';
 
 /** Selects dead letters; a field that is left out matches all. */
 export interface DeadLetterFilter {
   readonly ids?: readonly string[];
+  /** Name of a kind, or of a pipeline queue. */
   readonly kind?: KindName;
   /** Only jobs of this pipeline run (`tags.run`). */
   readonly run?: string;
@@ -76,7 +78,7 @@ export async function getDeadLetter(fleet: FleetClient, id: string): Promise<Dea
   const [job, calls, payload] = await Promise.all([
     viewJob(fleet, found),
     readCallRecords(fleet.client, key),
-    payloadOf(fleet, found.job.data, key, id),
+    payloadOf(fleet, found.kind, found.job.data, key, id),
   ]);
   if (job.state !== 'failed') {
     throw new UsageError('usage', `job ${id} is ${job.state}, so it is not a dead letter`, { jobId: id });
@@ -87,6 +89,7 @@ export async function getDeadLetter(fleet: FleetClient, id: string): Promise<Dea
 /** The payload with its long texts; if these cannot be read, the payload as it is stored, and why. */
 async function payloadOf(
   fleet: FleetClient,
+  kind: string,
   data: unknown,
   key: string,
   id: string,
@@ -96,7 +99,7 @@ async function payloadOf(
     return { payload: null, payloadError: { code, message, retryable } };
   }
   try {
-    return { payload: await fleet.payloads.restore(data, key) };
+    return { payload: await withTexts(fleet, kind, data, key) };
   } catch (thrown) {
     return { payload: data, payloadError: unreadable(thrown) };
   }
@@ -172,10 +175,8 @@ async function forEachDead(
 
 async function* deadLetters(fleet: FleetClient, filter: DeadLetterFilter): AsyncGenerator<JobSummary> {
   rejectUnknownOptions(filter, FILTER_FIELDS);
-  if (filter.kind !== undefined) fleet.kinds.get(filter.kind);
-  for (const [kind, queue] of fleet.kindQueues) {
-    if (filter.kind !== undefined && filter.kind !== kind) continue;
-    for await (const ids of failedIds(fleet.kinds, queue, kind, filter.ids)) {
+  for (const [kind, queue] of await listedQueues(fleet, filter.kind)) {
+    for await (const ids of failedIds(fleet, queue, kind, filter.ids)) {
       const summaries = await summarizeJobs(
         fleet,
         ids.map((id) => ({ kind, queue, id })),
@@ -198,13 +199,13 @@ function isMeant(job: JobSummary, { tenant, run, code, olderThanMs }: DeadLetter
  * missed, and one may be returned twice.
  */
 async function* failedIds(
-  kinds: KindRegistry,
+  fleet: FleetClient,
   queue: Queue,
   kind: string,
   named: readonly string[] | undefined,
 ): AsyncGenerator<string[]> {
   if (named !== undefined) {
-    yield [...new Set(named)].filter((id) => kinds.ofJobId(id) === kind);
+    yield [...new Set(named)].filter((id) => queueOfJobId(fleet, id) === kind);
     return;
   }
   const seen = new Set<string>();

@@ -20,13 +20,21 @@ export function jobNotFound(id: string): JobError {
   return new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
 }
 
+/** Ids that this project generates: the queue, a hyphen, a UUID or 40 digits of a digest. */
+export const JOB_ID = /^(\w[\w.-]{0,99})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{40})$/;
+
+/** The queue that a job id names: of a kind, or a pipeline queue. Undefined for an id that this project did not make. */
+export function queueOfJobId(fleet: FleetClient, id: string): string | undefined {
+  return JOB_ID.exec(id)?.[1] ?? fleet.kinds.ofJobId(id);
+}
+
 /**
  * The location of a job with this id: the queue of its kind, or the pipeline queue if one is named.
  * @throws JobError `job-not-found` for an id that no job can have.
  */
 export function locationOf(fleet: FleetClient, id: string, queueName?: string): JobLocation {
   // Any other id could be one of BullMQ's keys, such as `meta`.
-  const kind = queueName ?? fleet.kinds.ofJobId(id);
+  const kind = queueName ?? queueOfJobId(fleet, id);
   if (kind === undefined) throw jobNotFound(id);
   return { kind, queue: fleet.queue(kind), id };
 }
@@ -40,7 +48,7 @@ export async function existingLocation(
   id: string,
   queueName?: string,
 ): Promise<JobLocation> {
-  const kind = queueName ?? fleet.kinds.ofJobId(id);
+  const kind = queueName ?? queueOfJobId(fleet, id);
   if (kind === undefined) throw jobNotFound(id);
   if (!fleet.kinds.has(kind) && (await readEnd(fleet.client, fleet.jobKey(kind, id))) === 'gone') {
     throw jobNotFound(id);

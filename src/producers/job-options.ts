@@ -1,5 +1,7 @@
 import type { JobsOptions } from 'bullmq';
+import { z } from 'zod';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
+import { readRecord } from '../queues/read-record.js';
 import type { AddOptions } from './add-options.js';
 import type { FleetClient } from './fleet-client.js';
 import { sizeOf } from './memory-admission.js';
@@ -8,6 +10,8 @@ import type { Submission } from './submit-once.js';
 /** What the fleet stores among BullMQ's options of a job; it is written atomically with the job. */
 export interface FleetJobOptions {
   readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter'> & {
+    /** The key as its submitter named the work, for lists. */
+    readonly key?: string;
     /** The job's labels, null if it has none. */
     readonly tags?: Readonly<Record<string, string>> | null;
     /** How many jobs above this one wait for each other. */
@@ -40,9 +44,10 @@ export function jobOptions(
   options: AddOptions = {},
   bytes?: number,
 ): JobsOptions & FleetJobOptions {
-  const { tenant, budgetUsd, priority, submitter } = options;
+  const { key, tenant, budgetUsd, priority, submitter } = options;
   const { attempts, backoffMs } = fleet.kinds.get(kindName).defaults;
   const fleetOptions = {
+    ...(key === undefined ? {} : { key: shownKey(key, tenant) }),
     ...(tenant === undefined ? {} : { tenant }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(priority === undefined ? {} : { priority }),
@@ -61,6 +66,22 @@ export function jobOptions(
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
     ...(Object.keys(fleetOptions).length === 0 ? {} : { fleet: fleetOptions }),
   };
+}
+
+/**
+ * A key as its submitter knows it: without the tenant that a bound token's keys have before them, and with the place of a
+ * candidate whose key is derived from its batch's.
+ */
+export function shownKey(key: string, tenant: string | undefined): string {
+  const [named = '', place] = key.split('\0');
+  const own = withoutTenant(named, tenant);
+  return place === undefined ? own : `${own}#${place}`;
+}
+
+function withoutTenant(key: string, tenant: string | undefined): string {
+  const before = tenant === undefined ? undefined : `[${JSON.stringify(tenant)},`;
+  if (before === undefined || !key.startsWith(before) || !key.endsWith(']')) return key;
+  return readRecord(z.string(), key.slice(before.length, -1))?.value ?? key;
 }
 
 /** How long ended jobs are stored. */

@@ -42,7 +42,11 @@ const FIELDS = [
 /** The fleet's part of a job's options; `tags` is null if the job has none, and absent in jobs of older versions. */
 const OptionsSchema = z.looseObject({
   fleet: z
-    .looseObject({ tags: z.record(z.string(), z.string()).nullish(), tenant: z.string().optional() })
+    .looseObject({
+      tags: z.record(z.string(), z.string()).nullish(),
+      tenant: z.string().optional(),
+      key: z.string().optional(),
+    })
     .optional(),
 });
 
@@ -128,6 +132,8 @@ async function summarize(
         startedAt: isoTime(flags.startedOn ?? storedNumber(processedOn)),
         endedAt: isoTime(endedAt),
         followUps: flags.followUps,
+        key: fleetOptions?.key,
+        verdict: flags.verdict,
         tenant: fleetOptions?.tenant,
       }),
     } as Omit<JobSummary, 'tags'>,

@@ -11,8 +11,19 @@ export function tagsOf(data: unknown): Readonly<Record<string, string>> {
 /** Options of a job with its labels: callers that list jobs need not read the data, which may be large. */
 export function withTags<T extends JobsOptions & FleetJobOptions>(options: T, data: unknown): T {
   const tags = tagsOf(data);
-  if (Object.keys(tags).length === 0) return { ...options, fleet: { ...options.fleet, tags: null } };
+  if (Object.keys(tags).length === 0) {
+    return { ...options, fleet: { ...options.fleet, tags: options.fleet?.tags ?? null } };
+  }
   return { ...options, fleet: { ...options.fleet, tags } };
+}
+
+/**
+ * The labels of a stored job: those in its options, which a pipeline's job has from its flow although its data do not name them.
+ */
+export function storedTags(options: JobsOptions, data: unknown): Readonly<Record<string, string>> {
+  const inData = tagsOf(data);
+  const inOptions = TagsSchema.safeParse((options as FleetJobOptions).fleet?.tags).data ?? {};
+  return Object.keys(inData).length === 0 ? inOptions : inData;
 }
 
 /** Tags that put a job after another in the same pipeline run. */

@@ -15,7 +15,8 @@ import {
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { tagsOf } from './job-tags.js';
+import type { FleetJobOptions } from './job-options.js';
+import { storedTags } from './job-tags.js';
 
 export const JOB_STATES = [
   'waiting',
@@ -34,6 +35,10 @@ export interface JobView {
   /** Name of the kind, or of the pipeline queue. */
   readonly kind: string;
   readonly state: JobState;
+  /** The key of its submission. */
+  readonly key?: string;
+  /** What came out, in a word: `clean`, `corrected`, `contaminated`, …; absent for kinds without a verdict. */
+  readonly verdict?: string;
   readonly progress?: string;
   /** Why a job waits in vain: no connected worker serves its kind, or the kind of a child that it waits for. */
   readonly waitReason?: string;
@@ -241,10 +246,12 @@ export async function viewJob(
     kind,
     state: shown,
     usage: usageOf(usageInResult(job) ?? flags.usage ?? NO_USAGE, calls),
-    tags: tagsOf(job.data),
+    tags: storedTags(job.opts, job.data),
     createdAt: isoTime(job.timestamp) ?? UNKNOWN_TIME,
     attempts: Number.isFinite(job.attemptsMade) ? job.attemptsMade : 0,
     ...defined({
+      key: (job.opts as FleetJobOptions).fleet?.key,
+      verdict: flags.verdict,
       progress: typeof job.progress === 'string' ? job.progress : undefined,
       waitReason: await waitReasonOf(fleet, shown, kind, key),
       ...outcome,

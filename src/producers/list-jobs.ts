@@ -4,8 +4,10 @@ import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import type { JobState } from './job-view.js';
 import { type OptionNames, rejectUnknownOptions } from './known-options.js';
+import { listedQueues } from './listed-queues.js';
 
 export interface ListFilter {
+  /** Name of a kind, or of a pipeline queue. */
   readonly kind?: KindName;
   readonly state?: JobState;
   /** Only jobs with this `tags.run`. */
@@ -31,17 +33,17 @@ const PAGE = 200;
 const IDS_A_STEP = 5_000;
 
 /**
- * Jobs that match the filter, without their results: newest first within each kind, whatever their state, and with several
+ * Jobs of all kinds and pipeline queues that match the filter, without their results: newest first within each kind, whatever their state, and with several
  * kinds about equally many of each. Memory holds only the ids and times of all jobs in the lists at once.
  */
 export async function listJobs(fleet: FleetClient, filter: ListFilter = {}): Promise<JobSummary[]> {
   rejectUnknownOptions(filter, FILTER_FIELDS);
-  if (filter.kind !== undefined) fleet.kinds.get(filter.kind);
   const limit = filter.limit ?? 100;
   const lists = filter.state === undefined ? [...new Set(Object.values(LISTS).flat())] : LISTS[filter.state];
-  const kinds = fleet.kindQueues
-    .filter(([kind]) => filter.kind === undefined || filter.kind === kind)
-    .map(([kind, queue]) => ({ found: [] as JobSummary[], more: views(fleet, kind, queue, lists, filter) }));
+  const kinds = (await listedQueues(fleet, filter.kind)).map(([kind, queue]) => ({
+    found: [] as JobSummary[],
+    more: views(fleet, kind, queue, lists, filter),
+  }));
   let open = kinds;
   for (let count = 0; open.length > 0 && count < limit; ) {
     // Take one of each kind in rotation, so no kind fills the whole list.

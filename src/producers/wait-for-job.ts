@@ -6,7 +6,7 @@ import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-flags.js';
 import { asRedisError } from '../queues/redis-refusal.js';
 import type { CompletedEvent } from './end-events.js';
-import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
+import { type JobLocation, jobNotFound, locationOf, queueOfJobId } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
 import { hasEnded, type JobView, viewJob, withTexts } from './job-view.js';
@@ -120,7 +120,7 @@ async function waitForView<T extends Pick<JobSummary, 'state' | 'followUps'>>(
   read: (location: JobLocation) => Promise<T>,
 ): Promise<T> {
   checkWaitOptions(options);
-  const kind = queueName ?? fleet.kinds.ofJobId(id);
+  const kind = queueName ?? queueOfJobId(fleet, id);
   if (kind === undefined) throw jobNotFound(id);
   const look = async () => {
     const view = await read(locationOf(fleet, id, kind));

@@ -14,6 +14,7 @@ import { type Usage, UsageSchema } from './usage.js';
  * Fields that the fleet adds to BullMQ's fields in a job's hash. They are removed with the job.
  * `fleet:cancelled` is the time (ms since 1970) at which the job was cancelled;
  * `fleet:usage` is what its failed attempts used;
+ * `fleet:verdict` is what came out of it, in a word;
  * `fleet:throttledSince` is the time at which rate limits began to throttle it (`src/calls/call-scripts.ts`).
  * `fleet:children` are the children that its processor has started (JSON): each name with the digest of its queue and payload.
  * `fleet:childFailures` are those whose failure its processor was told (JSON): each name with the digest of the failure.
@@ -24,8 +25,12 @@ export const CHILDREN_FIELD = 'fleet:children';
 export const CHILD_FAILURES_FIELD = 'fleet:childFailures';
 const THROTTLED_SINCE = 'fleet:throttledSince';
 
+const VERDICT = 'fleet:verdict';
+
 export interface JobFlags {
   readonly cancelled: boolean;
+  /** What came out, in a word; absent for kinds without a verdict. */
+  readonly verdict: string | undefined;
   readonly usage: Usage | undefined;
   /** What became of its follow-ups, once it has its result. */
   readonly followUps: readonly FollowUpOutcome[] | undefined;
@@ -35,10 +40,11 @@ export interface JobFlags {
 
 /** Reads the flags of a job; `jobKey` is the key of its hash. */
 export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFlags> {
-  const fields = [CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD, STARTED_FIELD];
-  const [cancelled, usage, followUps, startedOn] = await client.hmget(jobKey, ...fields);
+  const fields = [CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD, STARTED_FIELD, VERDICT];
+  const [cancelled, usage, followUps, startedOn, verdict] = await client.hmget(jobKey, ...fields);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
+    verdict: verdict ?? undefined,
     // If it cannot be parsed, the ledger still has the usage of the job's calls.
     usage: readRecord(UsageSchema, usage)?.value,
     followUps: followUpOutcomes(followUps),
@@ -110,6 +116,16 @@ return 1`);
  */
 export async function writeUsage(client: Redis, jobKey: string, token: string, usage: Usage): Promise<void> {
   await runScript(client, WRITE_USAGE, [jobKey, `${jobKey}:lock`], [token, USAGE, JSON.stringify(usage)]);
+}
+
+/** KEYS: 1 job hash. ARGV: 1 field, 2 value. A job that was removed meanwhile is not stored again. */
+const WRITE_VERDICT = script(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`);
+
+/** Stores what came out of a job, so that lists need not read its result. */
+export async function writeVerdict(client: Redis, jobKey: string, verdict: string): Promise<void> {
+  await runScript(client, WRITE_VERDICT, [jobKey], [VERDICT, verdict]);
 }
 
 /** Clears the throttling time when an attempt ends: its wait does not count for the next attempt. */

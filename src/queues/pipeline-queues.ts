@@ -3,7 +3,7 @@ import { pipelineQueuesKey, queueOwnersKey } from './redis-keys.js';
 import { replyList, replyText, runScript, script } from './run-script.js';
 
 /*
- * Names of the pipeline queues that gateways have seen.
+ * Names of the pipeline queues with jobs.
  * - `PREFIX::queues`: set of the names;
  * - `PREFIX::queue-owners`: hash, by name the id of the token that used it first.
  */
@@ -25,7 +25,19 @@ return {redis.call('SCARD', KEYS[1]), owned}`);
 
 /** KEYS: 1 names, 2 owners. ARGV: 1 name, 2 owner. */
 const REMEMBER = script(`
-if redis.call('SADD', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) end
+-- A producer without a gateway owns none: the first token that submits to its queue does.
+if redis.call('SADD', KEYS[1], ARGV[1]) == 1 or redis.call('HGET', KEYS[2], ARGV[1]) == '' then
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+end
+return 1`);
+
+/** KEYS: 1 names, 2 owners. ARGV: 1 maximum number of names, 2… names of queues without an owner. */
+const NOTE = script(`
+for at = 2, #ARGV do
+  if redis.call('SCARD', KEYS[1]) < tonumber(ARGV[1]) and redis.call('SADD', KEYS[1], ARGV[at]) == 1 then
+    redis.call('HSET', KEYS[2], ARGV[at], '')
+  end
+end
 return 1`);
 
 /**
@@ -79,6 +91,16 @@ export async function rememberQueue(
   owner: string,
 ): Promise<void> {
   await runScript(client, REMEMBER, nameKeys(prefix), [queue, owner]);
+}
+
+/**
+ * Remembers the queues of jobs that a producer without a gateway has added, if there is room. Without it only lists and the
+ * board lack them, so a failure is not reported.
+ */
+export function noteQueues(client: Redis, prefix: string, queues: Iterable<string>): void {
+  const names = [...new Set(queues)];
+  if (names.length === 0) return;
+  runScript(client, NOTE, nameKeys(prefix), [MAX_QUEUES, ...names]).catch(() => undefined);
 }
 
 /** Names, in alphabetical order. */

@@ -28,7 +28,7 @@ export function ownKindsKey(prefix: string): string {
   return `${prefix}::kinds`;
 }
 
-/** Set of the names of pipeline queues that gateways know. */
+/** Set of the names of pipeline queues with jobs. */
 export function pipelineQueuesKey(prefix: string): string {
   return `${prefix}::queues`;
 }

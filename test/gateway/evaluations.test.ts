@@ -118,6 +118,8 @@ describe('evaluations over HTTP', () => {
       candidates,
       evaluation: { queue: 'evaluate', name: 'score' },
       afterAll: { queue: 'choose', name: 'best', data: { task: 't' } },
+      tags: { run: 'r' },
+      key: 'night',
     });
     const ids: string[] = batch.evaluations.map((each: { evaluation: { id: string } }) => each.evaluation.id);
     const choose = (from = gateway, query = '') =>
@@ -148,7 +150,17 @@ describe('evaluations over HTTP', () => {
       { state: 'failed', error: { code: 'job-cancelled' } },
     ]);
     expect((await report('complete', claimed, { result: ids[2] })).status).toBe(204);
-    expect(await jobOf(claimed)).toMatchObject({ state: 'completed', result: ids[2] });
+    expect(await jobOf(claimed)).toMatchObject({ state: 'completed', result: ids[2], key: 'night' });
+    const listed = async (kind: string) => (await gateway.send('GET', `/v1/jobs?kind=${kind}`)).json.jobs;
+    const failed = { id: ids[1], state: 'failed', key: 'night#1', tags: { run: 'r' } };
+    expect(await listed('evaluate')).toContainEqual(expect.objectContaining(failed));
+    expect(await listed('solution-check')).toContainEqual(
+      expect.objectContaining({ key: 'night#1', verdict: 'clean' }),
+    );
+    const letters = await gateway.send('GET', '/v1/dead-letters?run=r');
+    expect(letters.json.jobs).toMatchObject([failed]);
+    const unknown = await gateway.send('GET', '/v1/jobs?kind=evaluates');
+    expect([unknown.status, unknown.json.code]).toEqual([404, 'unknown-kind']);
   });
 
   it('results that are too large for one answer are left out of the outcomes, and can be read by themselves', async () => {

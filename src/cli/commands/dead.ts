@@ -12,12 +12,14 @@ import {
 import type { FleetClient } from '../../producers/fleet-client.js';
 import type { JobView } from '../../producers/job-view.js';
 import { assertKindLoaded } from '../../producers/unloaded-kinds.js';
+import { NO_USAGE } from '../../queues/usage.js';
 import { noteUnloadedKinds } from '../note-unloaded-kinds.js';
-import { jobLine } from '../print-job.js';
+import { detailLines, jobLine } from '../print-job.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
+import { widthOf } from '../terminal/wrapped.js';
 
 interface FilterOptions {
   readonly kind?: string;
@@ -40,7 +42,7 @@ function duration(text: string): number {
 
 function withFilter(command: Command): Command {
   return command
-    .option('--kind <kind>', 'only jobs of this kind')
+    .option('--kind <kind>', 'only jobs of this kind, or in this pipeline queue')
     .option('--run <run>', 'only jobs of this pipeline run (tags.run)')
     .option('--tenant <tenant>', 'only jobs of this tenant')
     .addOption(
@@ -95,7 +97,11 @@ function addList(dead: Command): void {
         printJson(found, 2);
         return;
       }
-      for (const view of found) print(deadLine(view));
+      for (const view of found) {
+        print(deadLine(view));
+        const free = { ...view, usage: NO_USAGE };
+        for (const line of detailLines(free, colorsFor(process.stdout), widthOf(process.stdout))) print(line);
+      }
       if (found.length === 0) printNote('no dead letters');
     });
 }

@@ -10,10 +10,11 @@ import { retryJob } from '../../producers/retry-job.js';
 import { assertKindLoaded } from '../../producers/unloaded-kinds.js';
 import { waitForJob } from '../../producers/wait-for-job.js';
 import { noteUnloadedKinds } from '../note-unloaded-kinds.js';
-import { jobLine, printJob } from '../print-job.js';
+import { detailLines, jobLine, printJob } from '../print-job.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
 import { print, printJson, printNote } from '../terminal/print.js';
+import { widthOf } from '../terminal/wrapped.js';
 
 interface JsonOption {
   readonly json?: true;
@@ -84,7 +85,7 @@ function addListCommand(program: Command): void {
   program
     .command('list')
     .description('List jobs.')
-    .option('--kind <kind>', 'only jobs of this kind')
+    .option('--kind <kind>', 'only jobs of this kind, or in this pipeline queue')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(JOB_STATES))
     .option('--run <run>', 'only jobs of this pipeline run (tags.run)')
     .option('--limit <n>', 'most jobs to list', wholeNumber, 100)
@@ -100,7 +101,10 @@ function addListCommand(program: Command): void {
         return;
       }
       const colors = colorsFor(process.stdout);
-      for (const view of views) print(jobLine(view, colors));
+      for (const view of views) {
+        print(jobLine(view, colors));
+        for (const line of detailLines(view, colors, widthOf(process.stdout))) print(line);
+      }
       if (views.length === 0) printNote('no jobs');
     });
 }

@@ -6,25 +6,23 @@ import {
   listDeadLetters,
   retryDeadLetters,
 } from '../../producers/dead-letters.js';
-import type { KindRegistry } from '../../queues/registry.js';
 import { type Operation, operation } from '../http/operation.js';
 import { queueOfId } from './job-resource.js';
-import { JobFailureResource, JobIdParams, JobSchema } from './job-schemas.js';
+import { JobFailureResource, JobIdParams, JobSchema, ListedKind } from './job-schemas.js';
 import { submitOptions } from './submit-job.js';
 
 const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
-const filterFields = (kinds: KindRegistry) => ({
-  kind: z.enum(kinds.names).optional(),
+const filterFields = {
+  kind: ListedKind,
   run: z.string().min(1).max(512).optional(),
   tenant: z.string().min(1).max(200).optional(),
   code: z.enum(CODES).optional().describe('Only jobs that failed with this error code.'),
+};
+const FilterBody = z.strictObject({
+  ...filterFields,
+  ids: z.array(z.string()).max(10_000).optional(),
+  olderThanMs: z.int().nonnegative().optional(),
 });
-const filterBody = (kinds: KindRegistry) =>
-  z.strictObject({
-    ...filterFields(kinds),
-    ids: z.array(z.string()).max(10_000).optional(),
-    olderThanMs: z.int().nonnegative().optional(),
-  });
 const ActionSchema = z
   .strictObject({
     done: z.array(z.string()),
@@ -32,27 +30,27 @@ const ActionSchema = z
   })
   .meta({ id: 'DeadLetterAction' });
 
-const listOperation = (kinds: KindRegistry) =>
-  operation({
-    id: 'list-dead-letters',
-    resource: 'read',
-    tag: 'Dead letters',
-    method: 'get',
-    path: '/v1/dead-letters',
-    role: 'read',
-    summary: 'Jobs that failed for good, newest first within their kind',
-    query: z.strictObject({
-      ...filterFields(kinds),
-      limit: z.coerce.number().int().min(1).max(1_000).default(100),
-    }),
-    responses: {
-      200: { description: 'The jobs.', schema: z.strictObject({ jobs: z.array(JobSchema) }) },
-    },
-    handle: async ({ query: { limit, ...filter }, gateway }) => ({
-      status: 200,
-      body: { jobs: await listDeadLetters(gateway.fleet, submitOptions(filter), limit) },
-    }),
-  });
+const listOperation = operation({
+  id: 'list-dead-letters',
+  resource: 'read',
+  tag: 'Dead letters',
+  method: 'get',
+  path: '/v1/dead-letters',
+  role: 'read',
+  summary: 'Jobs that failed for good, newest first within their kind',
+  query: z.strictObject({
+    ...filterFields,
+    limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  }),
+  responses: {
+    200: { description: 'The jobs.', schema: z.strictObject({ jobs: z.array(JobSchema) }) },
+  },
+  refusals: [404],
+  handle: async ({ query: { limit, ...filter }, gateway }) => ({
+    status: 200,
+    body: { jobs: await listDeadLetters(gateway.fleet, submitOptions(filter), limit) },
+  }),
+});
 
 const show = operation({
   id: 'get-dead-letter',
@@ -81,42 +79,45 @@ const show = operation({
   },
 });
 
-const retryOperation = (kinds: KindRegistry) =>
-  operation({
-    id: 'retry-dead-letters',
-    resource: 'read',
-    tag: 'Dead letters',
-    method: 'post',
-    path: '/v1/dead-letters:retry',
-    role: 'submit',
-    summary: 'Run dead letters again; calls that were answered are not paid again',
-    description: 'Refused without a filter.',
-    body: filterBody(kinds),
-    responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-    handle: async ({ body, gateway }) => ({
-      status: 200,
-      body: await retryDeadLetters(gateway.fleet, submitOptions(body)),
-    }),
-  });
+const retryOperation = operation({
+  id: 'retry-dead-letters',
+  resource: 'read',
+  tag: 'Dead letters',
+  method: 'post',
+  path: '/v1/dead-letters:retry',
+  role: 'submit',
+  summary: 'Run dead letters again; calls that were answered are not paid again',
+  description: 'Refused without a filter.',
+  body: FilterBody,
+  responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
+  refusals: [404],
+  handle: async ({ body, gateway }) => ({
+    status: 200,
+    body: await retryDeadLetters(gateway.fleet, submitOptions(body)),
+  }),
+});
 
-const dropOperation = (kinds: KindRegistry) =>
-  operation({
-    id: 'drop-dead-letters',
-    resource: 'read',
-    tag: 'Dead letters',
-    method: 'post',
-    path: '/v1/dead-letters:drop',
-    role: 'admin',
-    summary: 'Remove dead letters permanently',
-    description: 'Refused without a filter.',
-    body: filterBody(kinds),
-    responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-    handle: async ({ body, gateway }) => ({
-      status: 200,
-      body: await discardDeadLetters(gateway.fleet, submitOptions(body)),
-    }),
-  });
+const dropOperation = operation({
+  id: 'drop-dead-letters',
+  resource: 'read',
+  tag: 'Dead letters',
+  method: 'post',
+  path: '/v1/dead-letters:drop',
+  role: 'admin',
+  summary: 'Remove dead letters permanently',
+  description: 'Refused without a filter.',
+  body: FilterBody,
+  responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
+  refusals: [404],
+  handle: async ({ body, gateway }) => ({
+    status: 200,
+    body: await discardDeadLetters(gateway.fleet, submitOptions(body)),
+  }),
+});
 
-export function deadLetterOperations(kinds: KindRegistry): readonly Operation[] {
-  return [listOperation(kinds), show, retryOperation(kinds), dropOperation(kinds)];
-}
+export const deadLetterOperations: readonly Operation[] = [
+  listOperation,
+  show,
+  retryOperation,
+  dropOperation,
+];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JOB_ID } from '../../producers/find-job.js';
 import { SolutionSchema } from '../../queues/common.js';
 import { FindingSchema, SolutionCheckResultSchema } from '../../queues/solution-check.js';
 import { callerIdOf } from '../auth/caller-id.js';
@@ -7,7 +8,7 @@ import type { WaitingClaim, WaitingClaims } from '../evaluations/waiting-claims.
 import { ClaimQuery } from '../http/duration.js';
 import { later, type Operation, operation, type Reply } from '../http/operation.js';
 import { assertPipelineQueue, PipelineQueueSchema } from './flow-schemas.js';
-import { JOB_ID, JobFailureResource } from './job-schemas.js';
+import { JobFailureResource } from './job-schemas.js';
 
 /** Leases, in milliseconds. */
 const DEFAULT_LEASE_MS = 60_000;

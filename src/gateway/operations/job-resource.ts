@@ -1,5 +1,5 @@
 import { JobError } from '../../errors.js';
-import { existingLocation, type FoundJob, findJob } from '../../producers/find-job.js';
+import { existingLocation, type FoundJob, findJob, JOB_ID } from '../../producers/find-job.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import type { QueuedJob } from '../../producers/job-handle.js';
 import { summarizeJob } from '../../producers/job-summaries.js';
@@ -8,7 +8,7 @@ import { waitForSummary } from '../../producers/wait-for-job.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import type { Wait } from '../http/duration.js';
 import type { Call, Reply } from '../http/operation.js';
-import { JOB_ID, type JobResource, type Submitted } from './job-schemas.js';
+import type { JobResource, Submitted } from './job-schemas.js';
 
 /** How many children of a job are shown. */
 const MAX_CHILDREN = 10_000;

@@ -14,6 +14,13 @@ const jobFields = {
   id: z.string(),
   kind: z.string().describe('Name of the kind, or of the pipeline queue.'),
   state: JobStateSchema,
+  key: z.string().optional().describe('The key of its submission.'),
+  verdict: z
+    .string()
+    .optional()
+    .describe(
+      'What came out, in a word (`clean`, `corrected`, `contaminated`, …); absent for kinds without one.',
+    ),
   progress: z.string().optional(),
   waitReason: z
     .string()
@@ -106,7 +113,12 @@ export const SubmittedSchema = z
   .meta({ id: 'Submitted' });
 export type Submitted = z.infer<typeof SubmittedSchema>;
 
-/** Ids that this project generates: the queue, a hyphen, a UUID or 40 digits of a digest. */
-export const JOB_ID = /^(\w[\w.-]{0,99})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{40})$/;
+/** Which jobs a list shows. Pipeline queues come and go, so it is no enumeration. */
+export const ListedKind = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .describe('Name of a kind, or of a pipeline queue with jobs.');
 
 export const JobIdParams = z.strictObject({ id: z.string().describe('Id of the job.') });

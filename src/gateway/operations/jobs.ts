@@ -4,11 +4,17 @@ import { hasEnded } from '../../producers/job-view.js';
 import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
 import { listRunJobs, viewRun } from '../../producers/run-view.js';
-import type { KindRegistry } from '../../queues/registry.js';
 import { isWait, WaitQuery } from '../http/duration.js';
 import { operation } from '../http/operation.js';
 import { jobResource, locationOf, queueOfId, waitReply } from './job-resource.js';
-import { JobIdParams, JobSchema, JobStateSchema, RunJobSchema, UsageResource } from './job-schemas.js';
+import {
+  JobIdParams,
+  JobSchema,
+  JobStateSchema,
+  ListedKind,
+  RunJobSchema,
+  UsageResource,
+} from './job-schemas.js';
 import { WAIT_RESPONSES } from './responses.js';
 
 export const getJob = operation({
@@ -75,41 +81,41 @@ export const retryOperation = operation({
   },
 });
 
-export const listOperation = (kinds: KindRegistry) =>
-  operation({
-    id: 'list-jobs',
-    resource: 'read',
-    tag: 'Jobs',
-    method: 'get',
-    path: '/v1/jobs',
-    role: 'read',
-    summary: 'Jobs by kind, state and run, newest first (without a run: within their kind)',
-    query: z.strictObject({
-      kind: z.enum(kinds.names).optional(),
-      state: JobStateSchema.optional(),
-      run: z.string().min(1).max(512).optional(),
-      limit: z.coerce.number().int().min(1).max(1_000).default(100),
-    }),
-    responses: {
-      200: {
-        description: 'The jobs, without their results.',
-        schema: z.strictObject({ jobs: z.array(JobSchema) }),
-      },
+export const listOperation = operation({
+  id: 'list-jobs',
+  resource: 'read',
+  tag: 'Jobs',
+  method: 'get',
+  path: '/v1/jobs',
+  role: 'read',
+  summary: 'Jobs by kind, state and run, newest first (without a run: within their kind)',
+  query: z.strictObject({
+    kind: ListedKind,
+    state: JobStateSchema.optional(),
+    run: z.string().min(1).max(512).optional(),
+    limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  }),
+  responses: {
+    200: {
+      description: 'The jobs, without their results.',
+      schema: z.strictObject({ jobs: z.array(JobSchema) }),
     },
-    handle: async ({ query, gateway }) => {
-      const { kind, state, run, limit } = query;
-      const filter = {
-        limit,
-        ...(kind === undefined ? {} : { kind }),
-        ...(state === undefined ? {} : { state }),
-      };
-      const views =
-        run === undefined
-          ? await listJobs(gateway.fleet, filter)
-          : await listRunJobs(gateway.fleet, run, filter);
-      return { status: 200, body: { jobs: views.map(({ tenant: _, ...view }) => view) } };
-    },
-  });
+  },
+  refusals: [404],
+  handle: async ({ query, gateway }) => {
+    const { kind, state, run, limit } = query;
+    const filter = {
+      limit,
+      ...(kind === undefined ? {} : { kind }),
+      ...(state === undefined ? {} : { state }),
+    };
+    const views =
+      run === undefined
+        ? await listJobs(gateway.fleet, filter)
+        : await listRunJobs(gateway.fleet, run, filter);
+    return { status: 200, body: { jobs: views.map(({ tenant: _, ...view }) => view) } };
+  },
+});
 
 const count = z.int().nonnegative();
 

@@ -3,7 +3,7 @@ import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId, jobIdForKey } from '../job-id.js';
-import { type FleetJobOptions, retention } from '../job-options.js';
+import { retention } from '../job-options.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import { addFlow, addFlows } from './add-flow.js';
@@ -78,7 +78,13 @@ export async function addCandidateBatch(
   const { roots, content } = await withContents(fleet, nodes, own);
   const submit = async () => {
     if (afterAll === undefined) return addFlows(fleet, roots, { ...options, payer: payerOf(roots) });
-    const root = parentNode(fleet, afterAll, { ...parent, content, isNamed: key !== undefined }, roots);
+    const root = parentNode(
+      fleet,
+      batch,
+      afterAll,
+      { ...parent, content, isNamed: key !== undefined },
+      roots,
+    );
     return [await addFlow(fleet, root, options)];
   };
   const outcomes =
@@ -125,11 +131,9 @@ function commonKey(candidates: readonly Candidate[]): string | undefined {
   return keys.includes(undefined) ? undefined : JSON.stringify(keys);
 }
 
-/** The job after a batch has no script of its own. */
-const AFTER_BATCH: FleetJobOptions = { fleet: { handOut: 'outcomes' } };
-
 function parentNode(
   fleet: FleetClient,
+  { tags }: CandidateBatch,
   afterAll: Evaluation,
   parent: Pick<FlowNode, 'queue' | 'id' | 'data'> & { readonly content: string; readonly isNamed: boolean },
   roots: readonly FlowNode[],
@@ -137,7 +141,8 @@ function parentNode(
   return {
     ...parent,
     name: afterAll.name,
-    options: { ...retention(fleet), ...afterAll.opts, ...AFTER_BATCH },
+    // It has no script of its own.
+    options: { ...retention(fleet), ...afterAll.opts, fleet: { handOut: 'outcomes', ...(tags && { tags }) } },
     children: roots.map((root) => ({
       ...root,
       options: { ...root.options, ignoreDependencyOnFailure: true },

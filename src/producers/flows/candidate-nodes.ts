@@ -5,7 +5,7 @@ import type { FleetClient } from '../fleet-client.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import type { Candidate, CandidateBatch } from './candidate-batch.js';
-import type { FlowNode } from './flow-jobs.js';
+import { type FlowNode, withShownKey } from './flow-jobs.js';
 import { guardedEvaluationNode } from './guarded-evaluation.js';
 
 /** Maximum size of the data and tags of all candidates of a batch together, in bytes. */
@@ -56,7 +56,7 @@ export async function buildNodes(
     if (first !== undefined && !isDeepStrictEqual(first.data, root.data)) throw keyTwice(root);
     firstOfId.set(root.id, root);
     bytes += bytesBesideScript(root);
-    nodes.push({ root, checkId, isOfBatch: key === undefined });
+    nodes.push({ root: withShownKey(root, named), checkId, isOfBatch: key === undefined });
   }
   if (bytes <= MAX_BATCH_DATA_BYTES) return nodes;
   throw new PayloadError(

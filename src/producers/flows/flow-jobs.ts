@@ -1,9 +1,10 @@
 import type { FlowJob, JobsOptions } from 'bullmq';
 import { yieldWhenBusy } from '../../event-loop.js';
 import { DEFAULT_PRIORITY } from '../../queues/fairness/schedule-script.js';
+import { noteQueues } from '../../queues/pipeline-queues.js';
 import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
-import { type FleetJobOptions, separateBytes, storedData } from '../job-options.js';
+import { type FleetJobOptions, separateBytes, shownKey, storedData } from '../job-options.js';
 import { withTags } from '../job-tags.js';
 import { indexRuns } from '../run-index.js';
 import { scheduleSubmitted } from '../schedule-submitted.js';
@@ -21,11 +22,27 @@ export interface FlowNode extends Submission {
 /** How the jobs of a flow are submitted. */
 export type FlowOptions = Pick<
   AddOptions,
-  'force' | 'tenant' | 'submitter' | 'priority' | 'delayMs' | 'budgetUsd'
+  'key' | 'force' | 'tenant' | 'submitter' | 'priority' | 'delayMs' | 'budgetUsd'
 > & {
   /** The job whose account pays for all of them if their tags name no run; default: the root of each. */
   readonly payer?: string;
 };
+
+/** The same flow with a key that is shown for all its jobs. */
+export function withShownKey({ children, ...node }: FlowNode, key: string | undefined): FlowNode {
+  const options = {
+    ...node.options,
+    fleet: { ...node.options.fleet, ...(key === undefined ? {} : { key }) },
+  };
+  const below = children === undefined ? {} : { children: children.map((child) => withShownKey(child, key)) };
+  return { ...node, options, ...below };
+}
+
+/** Makes the pipeline queues of jobs known to lists. */
+export function notePipelineQueues(fleet: FleetClient, jobs: readonly Pick<FlowNode, 'queue'>[]): void {
+  const queues = jobs.map(({ queue }) => queue).filter((queue) => !fleet.kinds.has(queue));
+  noteQueues(fleet.client, fleet.prefix, queues);
+}
 
 /** A node and everything below it. */
 export function allOf(node: FlowNode): FlowNode[] {
@@ -53,10 +70,12 @@ function nodeOptions(
   bytes: number | undefined,
 ): JobsOptions & FleetJobOptions {
   const { tenant, submitter, priority, delayMs } = by;
+  const key = node.options.fleet?.key ?? by.key;
   const { options, content, children, queue } = node;
   const isKind = fleet.kinds.has(queue);
   const fleetOptions = {
     ...options.fleet,
+    ...(key === undefined ? {} : { key: shownKey(key, tenant) }),
     ...(tenant === undefined ? {} : { tenant }),
     ...(submitter === undefined ? {} : { submitter }),
     ...(priority === undefined ? {} : { priority }),
@@ -102,6 +121,7 @@ export async function addFlowJobs(
   if (first !== undefined && others.length === 0 && first.children === undefined) {
     await fleet.queue(first.queueName).add(first.name, first.data, first.opts);
   } else await fleet.flows.addBulk(jobs);
+  notePipelineQueues(fleet, roots.flatMap(allOf));
   const { tenant, submitter, priority, delayMs } = options;
   scheduleSubmitted(
     fleet,

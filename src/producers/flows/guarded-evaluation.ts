@@ -170,7 +170,7 @@ export function guardedEvaluationNode(
       name: evaluation.name,
       id: chooseJobId(evaluation.queue, key),
       data: { ...evaluation.data, [GUARD_FIELD]: guard },
-      options: { ...retention(fleet), ...evaluation.opts },
+      options: { ...retention(fleet), ...evaluation.opts, ...(tags && { fleet: { tags: { ...tags } } }) },
       children: [
         {
           ...check,

@@ -449,6 +449,10 @@ class FollowUpResult(_FollowUpResultExtras):
 
 
 class _JobExtras(TypedDict, total=False):
+    #: The key of its submission.
+    key: str
+    #: What came out, in a word (``clean``, ``corrected``, ``contaminated``); absent for kinds without one.
+    verdict: str
     #: Agent calls that were sent and whose outcome nobody knows.
     callsInDoubt: list[CallInDoubt]
     progress: str
