@@ -20,15 +20,15 @@ export function jobLine(view: JobView, colors: Colors): string {
 }
 
 /**
- * What a list shows below the line of a job: the key of its submission, its verdict, its cost, its run. Each stays whole on
+ * What a list shows below the line of a job: the key of its submission, its status, its cost, its run. Each stays whole on
  * its line in a narrow terminal.
  */
 export function detailLines(view: JobView, colors: Colors, width: number | undefined): string[] {
-  const { key, verdict, usage, tags } = view;
+  const { key, status, usage, tags } = view;
   const cost = usage.costUsd === null ? 'unknown cost' : usd(usage.costUsd);
   const details = [
     ...(key === undefined ? [] : [`key ${escapeControlCharsInLine(key)}`]),
-    ...(verdict === undefined ? [] : [escapeControlCharsInLine(verdict)]),
+    ...(status === undefined ? [] : [escapeControlCharsInLine(status)]),
     ...(usage.calls === 0 ? [] : [cost]),
     ...(tags.run === undefined ? [] : [`run ${escapeControlCharsInLine(tags.run)}`]),
   ];

@@ -6,11 +6,11 @@ import { CallDeferred } from '../calls/call-deferred.js';
 import { MAX_CRASHES } from '../calls/retry-table.js';
 import { JobError, messageOf } from '../errors.js';
 import { followUpsOf } from '../queues/follow-ups/contract.js';
-import { writeUsage, writeVerdict } from '../queues/job-flags.js';
+import { writeStatus, writeUsage } from '../queues/job-flags.js';
 import type { JobKind } from '../queues/kind.js';
+import { resultStatusOf } from '../queues/result-status.js';
 import { UsageSchema } from '../queues/usage.js';
 import { firstIssue } from '../queues/validate.js';
-import { verdictOf } from '../queues/verdict.js';
 import type { ParentJob } from './children/child-jobs.js';
 import type { StartedChild } from './children/child-script.js';
 import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
@@ -57,7 +57,7 @@ export async function runJob(kind: JobKind, job: Job, token: string, shared: Job
         logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
       );
       const valid = checkResult(kind, result);
-      noteVerdict(kind.name, valid, owned, context, logger);
+      noteStatus(kind.name, valid, owned, context, logger);
       const stored = await context.refusals.persist(() => storedResult(job, valid, context), owned.signal);
       await context.refusals.persist(() => recordReuse(stored, owned, context), owned.signal);
       return stored;
@@ -163,18 +163,18 @@ async function recordReuse(result: unknown, { key, token }: OwnedJob, { calls }:
   if (usage !== undefined && usage.reusedCalls > 0) await writeUsage(calls.client, key, token, usage);
 }
 
-/** The attempt does not wait for it: without a verdict only lists lack it. */
-function noteVerdict(
+/** The attempt does not wait for it: without a status only lists lack it. */
+function noteStatus(
   kind: string,
   result: unknown,
   { key }: OwnedJob,
   { calls }: JobContext,
   logger: Logger,
 ): void {
-  const verdict = verdictOf(kind, result);
-  if (verdict === undefined) return;
-  writeVerdict(calls.client, key, verdict).catch((thrown: unknown) =>
-    logger.debug({ reason: messageOf(thrown) }, 'the verdict of a job was not stored'),
+  const status = resultStatusOf(kind, result);
+  if (status === undefined) return;
+  writeStatus(calls.client, key, status).catch((thrown: unknown) =>
+    logger.debug({ reason: messageOf(thrown) }, 'the status of a job was not stored'),
   );
 }
 

@@ -69,13 +69,13 @@ export function jobOptions(
 }
 
 /**
- * A key as its submitter knows it: without the tenant that a bound token's keys have before them, and with the place of a
+ * A key as its submitter knows it: without the tenant that a bound token's keys have before them, and with the position of a
  * candidate whose key is derived from its batch's.
  */
 export function shownKey(key: string, tenant: string | undefined): string {
-  const [named = '', place] = key.split('\0');
+  const [named = '', position] = key.split('\0');
   const own = withoutTenant(named, tenant);
-  return place === undefined ? own : `${own}#${place}`;
+  return position === undefined ? own : `${own}#${position}`;
 }
 
 function withoutTenant(key: string, tenant: string | undefined): string {

@@ -133,7 +133,7 @@ async function summarize(
         endedAt: isoTime(endedAt),
         followUps: flags.followUps,
         key: fleetOptions?.key,
-        verdict: flags.verdict,
+        status: flags.status,
         tenant: fleetOptions?.tenant,
       }),
     } as Omit<JobSummary, 'tags'>,

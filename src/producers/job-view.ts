@@ -37,8 +37,8 @@ export interface JobView {
   readonly state: JobState;
   /** The key of its submission. */
   readonly key?: string;
-  /** What came out, in a word: `clean`, `corrected`, `contaminated`, …; absent for kinds without a verdict. */
-  readonly verdict?: string;
+  /** What came out, in a word: `clean`, `corrected`, `contaminated`, …; absent for kinds without a status. */
+  readonly status?: string;
   readonly progress?: string;
   /** Why a job waits in vain: no connected worker serves its kind, or the kind of a child that it waits for. */
   readonly waitReason?: string;
@@ -251,7 +251,7 @@ export async function viewJob(
     attempts: Number.isFinite(job.attemptsMade) ? job.attemptsMade : 0,
     ...defined({
       key: (job.opts as FleetJobOptions).fleet?.key,
-      verdict: flags.verdict,
+      status: flags.status,
       progress: typeof job.progress === 'string' ? job.progress : undefined,
       waitReason: await waitReasonOf(fleet, shown, kind, key),
       ...outcome,

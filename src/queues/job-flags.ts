@@ -14,7 +14,7 @@ import { type Usage, UsageSchema } from './usage.js';
  * Fields that the fleet adds to BullMQ's fields in a job's hash. They are removed with the job.
  * `fleet:cancelled` is the time (ms since 1970) at which the job was cancelled;
  * `fleet:usage` is what its failed attempts used;
- * `fleet:verdict` is what came out of it, in a word;
+ * `fleet:status` is what came out of it, in a word;
  * `fleet:throttledSince` is the time at which rate limits began to throttle it (`src/calls/call-scripts.ts`).
  * `fleet:children` are the children that its processor has started (JSON): each name with the digest of its queue and payload.
  * `fleet:childFailures` are those whose failure its processor was told (JSON): each name with the digest of the failure.
@@ -25,12 +25,12 @@ export const CHILDREN_FIELD = 'fleet:children';
 export const CHILD_FAILURES_FIELD = 'fleet:childFailures';
 const THROTTLED_SINCE = 'fleet:throttledSince';
 
-const VERDICT = 'fleet:verdict';
+const STATUS = 'fleet:status';
 
 export interface JobFlags {
   readonly cancelled: boolean;
-  /** What came out, in a word; absent for kinds without a verdict. */
-  readonly verdict: string | undefined;
+  /** What came out, in a word; absent for kinds without a status. */
+  readonly status: string | undefined;
   readonly usage: Usage | undefined;
   /** What became of its follow-ups, once it has its result. */
   readonly followUps: readonly FollowUpOutcome[] | undefined;
@@ -40,11 +40,11 @@ export interface JobFlags {
 
 /** Reads the flags of a job; `jobKey` is the key of its hash. */
 export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFlags> {
-  const fields = [CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD, STARTED_FIELD, VERDICT];
-  const [cancelled, usage, followUps, startedOn, verdict] = await client.hmget(jobKey, ...fields);
+  const fields = [CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD, STARTED_FIELD, STATUS];
+  const [cancelled, usage, followUps, startedOn, status] = await client.hmget(jobKey, ...fields);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
-    verdict: verdict ?? undefined,
+    status: status ?? undefined,
     // If it cannot be parsed, the ledger still has the usage of the job's calls.
     usage: readRecord(UsageSchema, usage)?.value,
     followUps: followUpOutcomes(followUps),
@@ -119,13 +119,13 @@ export async function writeUsage(client: Redis, jobKey: string, token: string, u
 }
 
 /** KEYS: 1 job hash. ARGV: 1 field, 2 value. A job that was removed meanwhile is not stored again. */
-const WRITE_VERDICT = script(`
+const WRITE_STATUS = script(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`);
 
 /** Stores what came out of a job, so that lists need not read its result. */
-export async function writeVerdict(client: Redis, jobKey: string, verdict: string): Promise<void> {
-  await runScript(client, WRITE_VERDICT, [jobKey], [VERDICT, verdict]);
+export async function writeStatus(client: Redis, jobKey: string, status: string): Promise<void> {
+  await runScript(client, WRITE_STATUS, [jobKey], [STATUS, status]);
 }
 
 /** Clears the throttling time when an attempt ends: its wait does not count for the next attempt. */

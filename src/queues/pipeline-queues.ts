@@ -57,7 +57,7 @@ for at = 2, #ARGV do
   if jobs == 0 then
     redis.call('SREM', KEYS[1], ARGV[at])
     redis.call('HDEL', KEYS[2], ARGV[at])
-    redis.call('DEL', queue .. 'events', queue .. 'marker', queue .. 'id')
+    redis.call('DEL', queue .. 'events', queue .. 'marker', queue .. 'id', queue .. 'pc')
     local isSet = false
     for _, field in ipairs(redis.call('HKEYS', queue .. 'meta')) do isSet = isSet or not harmless[field] end
     if not isSet then redis.call('DEL', queue .. 'meta') end

@@ -3,7 +3,7 @@
 import type { CheckedFile } from '../../src/cli/check/checked-file.js';
 import { FORMATS, printOutcomes } from '../../src/cli/check/print-outcomes.js';
 import { printError } from '../../src/cli/print-error.js';
-import { jobLine, printJob } from '../../src/cli/print-job.js';
+import { detailLines, jobLine, printJob } from '../../src/cli/print-job.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { escapeControlChars, escapeControlCharsInLine } from '../../src/cli/terminal/escape-control-chars.js';
 import { print, printJson, printNote, printUsageError } from '../../src/cli/terminal/print.js';
@@ -46,6 +46,9 @@ const job = {
   state: 'failed',
   createdAt: TEXT,
   progress: TEXT,
+  key: TEXT,
+  status: TEXT,
+  tags: { run: TEXT },
   error: { code: TEXT, message: TEXT },
   usage: { calls: 1, reusedCalls: 0, costUsd: null },
   callsInDoubt: [{ step: TEXT, turn: TEXT, likelyUsd: null }],
@@ -69,6 +72,7 @@ const PRINTERS: Readonly<Record<string, () => unknown>> = {
   'usage error': () => printUsageError(`error: unknown option '${TEXT}'\n(Did you mean --json?)\n`),
   error: () => printError(new Error(TEXT), TEXT),
   'job line': () => print(jobLine(job, colors)),
+  'job details': () => print(detailLines(job, colors, 60).join('\n')),
   job: () => printJob(job, false),
   'job as JSON': () => printJob(job, true),
   refinement: () =>

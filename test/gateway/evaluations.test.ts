@@ -155,7 +155,7 @@ describe('evaluations over HTTP', () => {
     const failed = { id: ids[1], state: 'failed', key: 'night#1', tags: { run: 'r' } };
     expect(await listed('evaluate')).toContainEqual(expect.objectContaining(failed));
     expect(await listed('solution-check')).toContainEqual(
-      expect.objectContaining({ key: 'night#1', verdict: 'clean' }),
+      expect.objectContaining({ key: 'night#1', status: 'clean' }),
     );
     const letters = await gateway.send('GET', '/v1/dead-letters?run=r');
     expect(letters.json.jobs).toMatchObject([failed]);

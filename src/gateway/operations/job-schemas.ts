@@ -15,7 +15,7 @@ const jobFields = {
   kind: z.string().describe('Name of the kind, or of the pipeline queue.'),
   state: JobStateSchema,
   key: z.string().optional().describe('The key of its submission.'),
-  verdict: z
+  status: z
     .string()
     .optional()
     .describe(

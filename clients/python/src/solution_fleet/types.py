@@ -452,7 +452,7 @@ class _JobExtras(TypedDict, total=False):
     #: The key of its submission.
     key: str
     #: What came out, in a word (``clean``, ``corrected``, ``contaminated``); absent for kinds without one.
-    verdict: str
+    status: str
     #: Agent calls that were sent and whose outcome nobody knows.
     callsInDoubt: list[CallInDoubt]
     progress: str

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The parts of a result that say in a word what came out, by kind. */
-const VERDICTS: Readonly<Record<string, z.ZodType<string>>> = {
+const STATUSES: Readonly<Record<string, z.ZodType<string>>> = {
   'solution-check': z
     .object({ status: z.string(), contamination: z.object({ status: z.string() }).optional() })
     .transform(({ status, contamination }) =>
@@ -16,7 +16,7 @@ const VERDICTS: Readonly<Record<string, z.ZodType<string>>> = {
   'refinement-loop': z.object({ outcome: z.string() }).transform(({ outcome }) => outcome),
 };
 
-/** What came out of a job in a word, for lists; undefined for kinds without a verdict. */
-export function verdictOf(kind: string, result: unknown): string | undefined {
-  return Object.hasOwn(VERDICTS, kind) ? VERDICTS[kind]?.safeParse(result).data : undefined;
+/** What came out of a job in a word, for lists; undefined for kinds without a status. */
+export function resultStatusOf(kind: string, result: unknown): string | undefined {
+  return Object.hasOwn(STATUSES, kind) ? STATUSES[kind]?.safeParse(result).data : undefined;
 }
