@@ -123,7 +123,7 @@ describe('a job that starts children', () => {
     await forgetChildren(fleet.client, parent.key);
     const both = [request('a'), request('b')];
     await fleet.client.config('SET', 'maxmemory', '1');
-    await expect(attempt(parent).children(both)).rejects.toThrow('OOM');
+    await expect(attempt(parent).children(both)).rejects.toThrow('no memory left');
     await fleet.client.config('SET', 'maxmemory', '0');
     await expect(attempt(parent).children(both)).rejects.toThrow(WaitForChildren);
     expect(await waiting()).toBe(2);

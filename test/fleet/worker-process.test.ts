@@ -93,7 +93,7 @@ describe('fleet worker refuses to start', () => {
     });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('redis-unreachable');
-    expect(stderr).toContain('Start Redis or correct FLEET_REDIS_URL.');
+    expect(stderr).toContain('Start Redis or correct FLEET_REDIS_URL');
   });
 
   it('on a Redis that may drop jobs', async () => {
