@@ -6,6 +6,7 @@ import { brokenJob, isoTime, isTooDeep, readJob, UNKNOWN_TIME } from '../queues/
 import type { JobFailure } from '../queues/failure.js';
 import { type FollowUpOutcome, readOwnResult } from '../queues/follow-ups/own-result.js';
 import { readJobFlags } from '../queues/job-flags.js';
+import { describeUnservedQueue, servedQueues, untakenChild } from '../queues/served-queues.js';
 import {
   describeUnserved,
   describeUnservedKind,
@@ -40,7 +41,7 @@ export interface JobView {
   /** What came out, in a word: `clean`, `corrected`, `contaminated`, …; absent for kinds without a status. */
   readonly status?: string;
   readonly progress?: string;
-  /** Why a job waits in vain: no connected worker serves its kind, or the kind of a child that it waits for. */
+  /** Why a job waits in vain: nobody serves its kind or its pipeline queue, or that of a child that it waits for. */
   readonly waitReason?: string;
   readonly result?: unknown;
   readonly error?: JobFailure;
@@ -142,12 +143,21 @@ async function waitReasonOf(
   key: string,
 ): Promise<string | undefined> {
   if (state !== 'waiting' && state !== 'waiting-children') return undefined;
-  // Workers of pipeline queues do not report.
-  if (state === 'waiting' && !fleet.kinds.has(kind)) return undefined;
+  const isKind = (name: string) => fleet.kinds.has(name);
+  if (state === 'waiting' && !isKind(kind)) return pipelineWaitReason(fleet, kind);
   const served = await servedKinds(fleet.client, fleet.prefix);
   if (state === 'waiting') return served?.has(kind) ? undefined : describeUnservedKind(kind);
-  const child = await unservedChild(fleet.client, key, (name) => fleet.kinds.has(name), served);
-  return child && describeUnserved(child);
+  const child = await unservedChild(fleet.client, key, isKind, served);
+  if (child !== undefined) return describeUnserved(child);
+  const taken = await servedQueues(fleet.client, fleet.prefix);
+  const untaken = taken && (await untakenChild(fleet.client, key, isKind, taken));
+  return untaken && `it waits for ${untaken.id}, and ${describeUnservedQueue(untaken.queue, taken)}`;
+}
+
+/** Workers of pipeline queues do not report, but are connected; other programs claim. */
+async function pipelineWaitReason(fleet: FleetClient, queue: string): Promise<string | undefined> {
+  const served = await servedQueues(fleet.client, fleet.prefix);
+  return served === undefined || served.has(queue) ? undefined : describeUnservedQueue(queue, served);
 }
 
 async function viewFollowUp(fleet: FleetClient, outcome: FollowUpOutcome): Promise<FollowUpView> {

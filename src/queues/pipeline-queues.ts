@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { pipelineQueuesKey, queueOwnersKey } from './redis-keys.js';
+import { pipelineQueuesKey, queueClaimsKey, queueOwnersKey } from './redis-keys.js';
 import { replyList, replyText, runScript, script } from './run-script.js';
 
 /*
@@ -42,7 +42,7 @@ return 1`);
 
 /**
  * Removes the names of queues without jobs, with the keys that BullMQ leaves. Settings of a queue (paused, a limit) stay.
- * KEYS: 1 names, 2 owners. ARGV: 1 prefix of all keys, 2… names. Returns the names that were removed.
+ * KEYS: 1 names, 2 owners, 3 times of claims. ARGV: 1 prefix of all keys, 2… names. Returns the names that were removed.
  */
 const FORGET = script(`
 local forgotten = {}
@@ -57,6 +57,7 @@ for at = 2, #ARGV do
   if jobs == 0 then
     redis.call('SREM', KEYS[1], ARGV[at])
     redis.call('HDEL', KEYS[2], ARGV[at])
+    redis.call('HDEL', KEYS[3], ARGV[at])
     redis.call('DEL', queue .. 'events', queue .. 'marker', queue .. 'id', queue .. 'pc')
     local isSet = false
     for _, field in ipairs(redis.call('HKEYS', queue .. 'meta')) do isSet = isSet or not harmless[field] end
@@ -117,7 +118,12 @@ export async function forgetEmptyQueues(client: Redis, prefix: string): Promise<
   const forgotten: string[] = [];
   for (let start = 0; start < names.length; start += PAGE) {
     const page = names.slice(start, start + PAGE);
-    const reply = await runScript(client, FORGET, nameKeys(prefix), [prefix, ...page]);
+    const reply = await runScript(
+      client,
+      FORGET,
+      [...nameKeys(prefix), queueClaimsKey(prefix)],
+      [prefix, ...page],
+    );
     forgotten.push(...replyList(reply).map((name) => replyText(name) ?? ''));
   }
   return forgotten;

@@ -38,6 +38,11 @@ export function queueOwnersKey(prefix: string): string {
   return `${prefix}::queue-owners`;
 }
 
+/** Hash: name of a pipeline queue → when a program last claimed from it, or reported about what it claimed (ms since 1970). */
+export function queueClaimsKey(prefix: string): string {
+  return `${prefix}::queue-claims`;
+}
+
 /** Sorted set of the jobs of a run. */
 export function runKey(prefix: string, run: string): string {
   return `${prefix}::run:${run}`;

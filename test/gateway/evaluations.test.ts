@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { findUnservedQueues } from '../../src/fleet/doctor/unserved-kinds.js';
 import { boundedOutcomes } from '../../src/producers/flows/batch-outcomes.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { digestOf } from '../../src/queues/common.js';
+import { KIND_NAMES } from '../../src/queues/registry.js';
 import type { TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { type Answer, gatewayOfTest, startTestGateway, type TestGateway } from './gateway-fixture.js';
@@ -179,6 +181,31 @@ describe('evaluations over HTTP', () => {
       { evaluation: 'c', state: 'evaluated', resultLeftOut: true },
     ]);
     await parent.obliterate({ force: true });
+  });
+
+  it('a job in a queue that nobody serves says so, with the queue that was meant, and so do the doctor and the overview', async () => {
+    await submit();
+    await test.worker(createOfflineRunner());
+    await report('complete', await claim(), { result: 1 });
+    const id = await submit({
+      ...GUARDED,
+      evaluation: { queue: 'evaluat', name: 'score', opts: { attempts: 2 } },
+    });
+    const read = async () => (await gateway.send('GET', `/v1/jobs/${id}`)).json;
+    const sentence = /^no worker is connected to the pipeline queue evaluat, .*did you mean "evaluate"\?$/;
+    await expect.poll(async () => (await read()).waitReason).toMatch(sentence);
+    const { client, prefix } = test.fleet;
+    const found = () => findUnservedQueues(client, prefix, KIND_NAMES);
+    expect(await found()).toMatchObject([{ problem: 'unserved-queue', id: 'evaluat' }]);
+    const page = (await gateway.send('GET', '/')).text;
+    expect(page).toContain('1 job waits: no worker is connected to the pipeline queue evaluat');
+    expect(page).toContain('<td>evaluate</td>');
+    const claimed = await gateway.send('POST', '/v1/evaluations/claim', { queue: 'evaluat' });
+    expect(claimed.status).toBe(200);
+    await report('fail', claimed, { message: 'again' });
+    await expect.poll(async () => (await read()).state).toMatch(/waiting|delayed/);
+    expect(await read()).not.toHaveProperty('waitReason');
+    expect(await found()).toEqual([]);
   });
 
   it('a script is handed out with its statuses, and one without the required status fails', async () => {

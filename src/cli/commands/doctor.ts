@@ -5,7 +5,7 @@ import { TrialError } from '../../errors.js';
 import { examine } from '../../fleet/doctor/examine.js';
 import { PROBLEMS } from '../../fleet/doctor/problem.js';
 import { findRefusedWrites } from '../../fleet/doctor/refused-writes.js';
-import { findUnservedKinds } from '../../fleet/doctor/unserved-kinds.js';
+import { findUnservedKinds, findUnservedQueues } from '../../fleet/doctor/unserved-kinds.js';
 import { findUnservedChildren } from '../../fleet/doctor/waiting-parents.js';
 import { Trials } from '../../trial/trials.js';
 import { withSession } from '../session.js';
@@ -39,6 +39,7 @@ async function doctor(options: { readonly repair?: true; readonly json?: true })
       const unserved = [
         ...(await findUnservedChildren(client, prefix, kinds.names)),
         ...(await findUnservedKinds(client, prefix, kinds.names)),
+        ...(await findUnservedQueues(client, prefix, kinds.names)),
       ];
       const beyondRepair = [...unserved, ...(await findRefusedWrites(client, prefix))];
       return {

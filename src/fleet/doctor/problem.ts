@@ -7,6 +7,7 @@ export const PROBLEMS = {
   'orphaned-parent': 'a job waits for children that are gone or have ended',
   'unserved-child': 'a job waits for a child of a kind that no worker serves; start a worker for it',
   'unserved-kind': 'jobs of a kind wait, and no worker serves it; start a worker for it',
+  'unserved-queue': 'jobs of a pipeline queue wait, and nobody takes them; start the program that does',
   'idle-reservation': 'money is reserved for a call whose worker is gone',
   'orphaned-text': 'no job refers to a stored text',
   damaged: 'the stored record of a job cannot be read',

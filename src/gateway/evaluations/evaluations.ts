@@ -13,6 +13,7 @@ import { encodeFailure } from '../../queues/failure.js';
 import { readJobFlags } from '../../queues/job-flags.js';
 import { wellFormed } from '../../queues/names.js';
 import { NewBlockRequestSchema } from '../../queues/refinement-requests.js';
+import { noteClaim } from '../../queues/served-queues.js';
 import type { PipelineQueues } from './pipeline-queues.js';
 import { QueueWorkers } from './queue-workers.js';
 
@@ -51,6 +52,9 @@ export interface EvaluationFailure {
   readonly retryable: boolean;
 }
 
+/** How often claims from one queue are recorded, in milliseconds. */
+const NOTE_EVERY_MS = 10_000;
+const MAX_NOTED = 1_000;
 /** How many unusable jobs one claim skips before it gives up. */
 const MAX_REFUSED = 100;
 /** Leases as `claim` makes them. With some other tokens, such as "0", BullMQ skips the check of the lock. */
@@ -67,6 +71,8 @@ export class Evaluations {
   readonly #queues: PipelineQueues;
   readonly #logger: Logger;
   readonly #workers: QueueWorkers;
+  /** When a claim from a queue was last recorded. */
+  readonly #notedAt = new Map<string, number>();
 
   /** @param stalledCheckMs How often to look for expired leases, in milliseconds. */
   constructor(
@@ -85,6 +91,7 @@ export class Evaluations {
   /** The next evaluation of a queue, leased; undefined if none waits. */
   async claim(queue: string, leaseMs: number, owner: string): Promise<Claim | undefined> {
     if (!(await this.#queues.exists(queue, owner))) return undefined;
+    this.#noteClaim(queue);
     const worker = await this.#workers.get(queue);
     if (worker === undefined) return undefined;
     for (let refused = 0; refused < MAX_REFUSED; refused += 1) {
@@ -169,6 +176,15 @@ export class Evaluations {
     throw cancelled;
   }
 
+  #noteClaim(queue: string): void {
+    const now = Date.now();
+    if (now - (this.#notedAt.get(queue) ?? 0) < NOTE_EVERY_MS) return;
+    // Queues come and go; a note too many does no harm.
+    if (this.#notedAt.size >= MAX_NOTED) this.#notedAt.clear();
+    this.#notedAt.set(queue, now);
+    noteClaim(this.#fleet.client, this.#fleet.prefix, queue, now);
+  }
+
   async #isCancelled(job: Job): Promise<boolean> {
     const key = this.#fleet.jobKey(job.queueName, job.id ?? '');
     return (await readJobFlags(this.#fleet.client, key)).cancelled;
@@ -177,7 +193,9 @@ export class Evaluations {
   async #leased(ref: LeaseRef): Promise<Job> {
     if (!LEASE.test(ref.lease)) throw leaseLost(ref);
     try {
-      return (await findJob(this.#fleet, ref.id, ref.queue)).job;
+      const { job } = await findJob(this.#fleet, ref.id, ref.queue);
+      this.#noteClaim(ref.queue);
+      return job;
     } catch (thrown) {
       if (thrown instanceof JobError && thrown.code === 'job-not-found') throw leaseLost(ref);
       throw thrown;

@@ -1,5 +1,8 @@
+import type { FleetClient } from '../../producers/fleet-client.js';
+import { listedNames } from '../../producers/listed-queues.js';
 import { latestRuns } from '../../producers/run-view.js';
 import { BUILT_IN_CONTRACTS } from '../../queues/registry.js';
+import { describeUnservedQueue, servedQueues } from '../../queues/served-queues.js';
 import type { BlockedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
@@ -31,9 +34,17 @@ interface Problem {
   readonly whatToDo: string;
 }
 
+/** What the overview shows of a pipeline queue. */
+interface QueueOverview {
+  readonly queue: string;
+  readonly depth: Depth;
+}
+
 export interface Overview {
   readonly at: Date;
   readonly kinds: readonly KindOverview[];
+  /** Pipeline queues with jobs. */
+  readonly queues: readonly QueueOverview[];
   readonly today: Spending;
   readonly runs: readonly (Spending & { readonly run: string })[];
   readonly workers: readonly WorkerView[];
@@ -108,6 +119,31 @@ function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem
   });
 }
 
+/** Maximum number of pipeline queues that the overview reads. */
+const MAX_QUEUES_SHOWN = 100;
+
+async function queueOverviews(fleet: FleetClient): Promise<QueueOverview[]> {
+  const names = (await listedNames(fleet)).filter((name) => !fleet.kinds.has(name));
+  return Promise.all(
+    names.slice(0, MAX_QUEUES_SHOWN).map(async (queue) => ({ queue, depth: await readDepth(fleet, queue) })),
+  );
+}
+
+function queueProblems(queues: readonly QueueOverview[], served: ReadonlySet<string> | undefined): Problem[] {
+  if (served === undefined) return [];
+  return queues.flatMap(({ queue, depth }): Problem[] => {
+    const ready = depth.waiting + depth.due;
+    if (ready === 0 || served.has(queue)) return [];
+    return [
+      {
+        severity: 'error',
+        what: `${ready} ${ready === 1 ? 'job waits' : 'jobs wait'}: ${describeUnservedQueue(queue, served)}.`,
+        whatToDo: 'Start the program of the pipeline that takes them, or submit to the queue that it serves.',
+      },
+    ];
+  });
+}
+
 /** Lag of an event loop from which locks of jobs may not be renewed in time, in seconds. */
 const LONG_LAG_SECONDS = 2;
 
@@ -177,8 +213,10 @@ function callProblems(today: Spending, blocked: readonly BlockedModel[]): Proble
 export async function readOverview(gateway: Gateway): Promise<Overview> {
   const workers = await listWorkers(gateway.fleet);
   const { fleet, costs } = gateway;
-  const [kinds, today, runs, blocked] = await Promise.all([
+  const [kinds, queues, served, today, runs, blocked] = await Promise.all([
     Promise.all(fleet.kinds.names.map((kind) => kindOverview(gateway, kind, workers))),
+    queueOverviews(fleet),
+    servedQueues(fleet.client, fleet.prefix),
     costs.today(fleet),
     latestRuns(fleet, RUNS_SHOWN),
     costs.blockedModels(fleet),
@@ -186,11 +224,13 @@ export async function readOverview(gateway: Gateway): Promise<Overview> {
   return {
     at: new Date(),
     kinds,
+    queues,
     today,
     runs: await Promise.all(runs.map(async (run) => ({ run, ...(await costs.ofRun(fleet, run)) }))),
     workers,
     problems: [
       ...problemsOf(kinds, gateway.settings.maxWaiting),
+      ...queueProblems(queues, served),
       ...workerProblems(workers),
       ...callProblems(today, blocked),
     ],

@@ -65,6 +65,16 @@ ${sparkline(kind, minutes)}
 </section>`;
 }
 
+function queues(overview: Overview): Html {
+  if (overview.queues.length === 0) return html`<p class="faint">No pipeline queue has jobs.</p>`;
+  return html`<div class="scroll"><table>
+<thead><tr><th scope="col">pipeline queue</th><th scope="col" class="number">waiting</th><th scope="col" class="number">active</th><th scope="col" class="number">with open children</th><th scope="col" class="number">failed</th></tr></thead>
+<tbody>${overview.queues.map(
+    ({ queue, depth }) =>
+      html`<tr><td>${queue}</td><td class="number">${depth.waiting + depth.due}</td><td class="number">${depth.active}</td><td class="number">${depth.waitingChildren}</td><td class="number">${depth.failed}</td></tr>`,
+  )}</tbody></table></div>`;
+}
+
 function problems(overview: Overview): Html {
   if (overview.problems.length === 0)
     return html`<p class="good">Nothing is wrong that the gateway can see.</p>`;
@@ -113,6 +123,8 @@ export function overviewContent(overview: Overview): Html {
 <div aria-live="polite" aria-labelledby="wrong"><div data-live="problems">${problems(overview)}</div></div>
 <h2>Jobs</h2>
 <div class="cards">${overview.kinds.map(card)}</div>
+<h2>Evaluations and other pipeline jobs</h2>
+<div data-live="queues">${queues(overview)}</div>
 <h2>Cost</h2>
 <div data-live="cost">${today(overview)}
 ${runs(overview)}</div>
