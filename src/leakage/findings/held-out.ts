@@ -6,6 +6,7 @@ import {
   covers,
   isCondition,
   isCut,
+  isSample,
   originOf,
   overlapOf,
   type Region,
@@ -76,7 +77,14 @@ export function isHeldOut(
     if (proper && rows.every((region) => region.partition === undefined || complementTrained(interp, region)))
       return true;
     const isClaimed = interp.record.isClaimed(score);
-    if (proper && rows.every((region) => isLastPart(interp, region) || (isClaimed && isConditioned(region))))
+    if (
+      proper &&
+      rows.every(
+        (region) =>
+          isLastPart(interp, region) ||
+          (isClaimed && (isConditioned(region) || isDrawnAfter(region, training))),
+      )
+    )
       return true;
   }
   // A second model scored on the out-of-fold predictions that it was trained on.
@@ -111,6 +119,16 @@ function isLastPart(interp: Interpreter, { partition, side, parent }: Region): b
 
 function isConditioned({ partition }: Region): boolean {
   return partition !== undefined && (isCondition(partition) || isCut(partition));
+}
+
+/** A random sample of the very table that a model was trained on before: what was trained on had no chance to leave it out. */
+function isDrawnAfter({ partition, parent, madeBy }: Region, { rows, statement }: Training): boolean {
+  if (partition === undefined || parent === undefined || !isSample(partition)) return false;
+  const { owner } = statement.suite;
+  const isOnce = owner === undefined || owner.type === 'function';
+  return (
+    isOnce && rows.includes(parent) && madeBy?.suite === statement.suite && madeBy.start > statement.start
+  );
 }
 
 /** Whether some model was trained on the other side of the division that made these rows. */

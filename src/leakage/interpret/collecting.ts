@@ -1,6 +1,8 @@
 import type { Call, Expr, Stmt } from '../syntax/ast.js';
 import { namesInExpression, ownExpressions, statementsIn } from '../syntax/walk.js';
+import { emptyTable, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
+import { factsOf, type Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
 
 /** Names that a loop binds, and those of them that follow from its variable. */
@@ -12,7 +14,8 @@ interface Bound {
 
 const known = new WeakMap<Stmt, Bound>();
 
-function boundIn(loop: Stmt): Bound {
+/** Names that a loop binds. */
+export function boundIn(loop: Stmt): Bound {
   const before = known.get(loop);
   if (before !== undefined) return before;
   const all = new Set<string>();
@@ -80,4 +83,16 @@ export function collectedBefore(
       [...namesInExpression(part)].some(({ id }) => id !== target.id && varying.has(id)),
   );
   return vary ? { at, rows: loop.before.get(target.id) ?? [] } : undefined;
+}
+
+/** What a loop collects piece by piece: one row for each round, the same rows for all lists it fills. */
+export function collected(interp: Interpreter, value: Value): Value {
+  const loop = interp.context.innermostLoop;
+  const isData = value.type === 'table' || (value.type === 'opaque' && value.countOf === undefined);
+  if (loop === undefined || !isData) return value;
+  const facts = factsOf(value);
+  if (facts.scores.length > 0 || facts.predictions.length > 0) return value;
+  if (!facts.rows.every((region) => region.parent === undefined && region.loop === loop)) return value;
+  const rows = [interp.source(`loop:${loop.start}`, interp.label(loop))];
+  return newTable(value.type === 'table' ? { ...value.cell.value, rows } : emptyTable({ ...facts, rows }));
 }

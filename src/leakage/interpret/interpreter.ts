@@ -14,6 +14,7 @@ import { type CutAt, type Partition, type Region, sourceRegion } from '../values
 import { Scope, Store } from '../values/store.js';
 import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { AppendedCopies } from './appended-copies.js';
 import type { Arguments } from './arguments.js';
 import { ExecutionContext } from './execution-context.js';
 import { FoldRounds } from './fold-rounds.js';
@@ -72,6 +73,7 @@ export class Interpreter {
   readonly foldLoops = new Map<Partition, Stmt>();
   readonly foldRounds = new FoldRounds();
   readonly counted = new CountedGroups();
+  readonly appended = new AppendedCopies();
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;

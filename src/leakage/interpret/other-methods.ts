@@ -26,6 +26,7 @@ import { countWork } from '../values/work.js';
 import { type Arguments, argument } from './arguments.js';
 import { choose, report } from './builtins.js';
 import { withChoices } from './choices.js';
+import { collected } from './collecting.js';
 import { expressionMethod } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
@@ -63,7 +64,11 @@ function sequenceMethod(
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const value = withChoices(collected(interp, first), interp.context.choices);
+      const piece = withChoices(collected(interp, first), interp.context.choices);
+      const [expression] = args.expressions;
+      const name = call.callee.type === 'attribute' ? call.callee.object : call.callee;
+      const value =
+        expression === undefined ? piece : interp.appended.add(interp, receiver, name, piece, expression);
       // In a loop the number of items is not known any more; two rounds show what they look like.
       const items = [...state.items, value];
       const isNext = interp.context.innermostLoop === undefined && state.written === state.items.length;
@@ -77,8 +82,10 @@ function sequenceMethod(
     case 'extend':
     case 'insert':
     case 'update': {
-      const added = name === 'insert' ? second : first;
-      if (added === undefined) return UNKNOWN;
+      const given = name === 'insert' ? second : first;
+      if (given === undefined) return UNKNOWN;
+      const owner = call.callee.type === 'attribute' ? call.callee.object : call.callee;
+      const added = interp.appended.addAll(interp, receiver, owner, given, args.expressions[0] ?? call);
       if (
         name === 'extend' &&
         added.type === 'sequence' &&
@@ -150,18 +157,6 @@ function edit(interp: Interpreter, { cell }: SequenceOf, change: (items: Value[]
   const changed = [...items];
   change(changed);
   interp.store.write(cell, { ...cell.value, items: changed });
-}
-
-/** What a loop collects piece by piece: one row for each round, the same rows for all lists it fills. */
-function collected(interp: Interpreter, value: Value): Value {
-  const loop = interp.context.innermostLoop;
-  const isData = value.type === 'table' || (value.type === 'opaque' && value.countOf === undefined);
-  if (loop === undefined || !isData) return value;
-  const facts = factsOf(value);
-  if (facts.scores.length > 0 || facts.predictions.length > 0) return value;
-  if (!facts.rows.every((region) => region.parent === undefined && region.loop === loop)) return value;
-  const rows = [interp.source(`loop:${loop.start}`, interp.label(loop))];
-  return newTable(value.type === 'table' ? { ...value.cell.value, rows } : emptyTable({ ...facts, rows }));
 }
 
 function mappingMethod(

@@ -73,8 +73,12 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       return 'next';
     }
     case 'augmented': {
-      const operand = evaluate(interp, statement.value);
+      const given = evaluate(interp, statement.value);
       const before = evaluate(interp, statement.target);
+      const operand =
+        before.type === 'sequence'
+          ? interp.appended.addAll(interp, before, statement.target, given, statement.value)
+          : given;
       const made = binaryValue(interp, statement.operator, before, operand, {
         node: statement.value,
         left: statement.target,

@@ -76,6 +76,8 @@ export function withEvent(
   args: Arguments,
   call: Call,
 ): Value {
+  // `np.repeat(a, repeats, axis)`
+  const axisAt = /\brepeat$/.test(interp.text(call.callee)) ? 2 : 1;
   const predicted = args.positional.some((value) => factsOf(value).predictions.length > 0);
   const results = args.positional
     .filter((value) => value.type === 'table' || interp.dataOf(value).rows.length > 0)
@@ -85,7 +87,7 @@ export function withEvent(
       // Rows of predictions drawn again and again, and the labels with them: the spread of a score.
       const isBootstrap = kind === 'duplicated-rows' && predicted;
       if (
-        isRowWise(args, 1) ||
+        isRowWise(args, axisAt) ||
         isBootstrap ||
         (kind === 'duplicated-rows' && flag(args, 'replace') === false)
       )

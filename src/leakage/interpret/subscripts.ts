@@ -155,6 +155,11 @@ function tableIndex(interp: Interpreter, table: Table, expression: Subscript, lo
   const state = table.cell.value;
   const [first, second] = expression.indices;
   if (first === undefined) return table;
+  // `power[..., band]` picks along the last axis, in each row.
+  if (second !== undefined && interp.text(first) === '...') {
+    for (const index of expression.indices) interp.evaluate(index);
+    return newTable({ ...state, closed: false, partial: true });
+  }
   if (locator === '' && state.shape === 'frame') {
     if (first.type === 'slice') return newTable(sliceRows(interp, state, first));
     return frameIndex(interp, state, first);

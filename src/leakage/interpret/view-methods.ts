@@ -92,8 +92,14 @@ function aggregated(interp: Interpreter, view: View, fits: Facts['fits'], call: 
   const indexed =
     view.node.type === 'call' ? view.node.args.find(({ name }) => name === 'as_index') : undefined;
   const isFrame = shape === 'frame' || indexed?.value.type === 'constant';
+  // Resampled series are series again: one row for each period.
+  if (isResampled(view)) return newTable(emptyTable({ ...NO_FACTS, fits, rows: [region] }, shape));
   if (!isFrame) return { type: 'opaque', facts: { ...NO_FACTS, fits }, aggregate: region };
   return newTable({ ...emptyTable({ ...NO_FACTS, fits, rows: [region] }, 'frame'), partial: false });
+}
+
+function isResampled({ node }: View): boolean {
+  return node.type === 'call' && node.callee.type === 'attribute' && node.callee.name === 'resample';
 }
 
 /** Rows put together by group, column by column; `agg(p=('proba', 'mean'))` names the columns again. */

@@ -168,6 +168,11 @@ export function isCut({ key }: Partition): boolean {
   return key.startsWith('cut:');
 }
 
+/** Rows that `sample` draws from a table without replacement. */
+export function isSample({ key }: Partition): boolean {
+  return key.startsWith('sample:');
+}
+
 /** The cuts through the rows of `above` that lead to a part. After a cut, positions count from there. */
 function cutsBelow(above: Region, part: Region): readonly Region[] {
   const path: Region[] = [];

@@ -1,0 +1,145 @@
+import type { Expr, Stmt } from '../syntax/ast.js';
+import { expressionsIn, namesInExpression, statementsIn } from '../syntax/walk.js';
+import { type FitEvent, union, withFits } from '../values/facts.js';
+import { emptyTable, newSequence, newTable } from '../values/join.js';
+import { type Region, sameRows } from '../values/region.js';
+import type { SequenceOf, Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
+import { boundIn, collected } from './collecting.js';
+import type { Interpreter } from './interpreter.js';
+
+/** What a loop put into a list: by which expression, and rows of what. */
+interface Appended {
+  readonly expression: Expr;
+  readonly statement: Stmt;
+  readonly rows: readonly Region[];
+  readonly loop: Stmt;
+}
+
+/** A list that loops append to. */
+interface Filled {
+  readonly pieces: Appended[];
+  /** The first copy that was found in it stands for all of them. */
+  copy?: FitEvent;
+}
+
+/** Pieces of one list that later ones are held against. */
+const MAX_PIECES = 8;
+
+/**
+ * Functions that alter a copy of an image, a text or a signal.
+ * Source: numpy (`fliplr`, `rot90`, `roll`), OpenCV (`flip`, `warpAffine`, `GaussianBlur`), Pillow (`ImageOps.mirror`,
+ * `ImageEnhance`), scikit-image and SciPy (`rotate`, `random_noise`).
+ */
+const ALTERING =
+  /^(flip\w*|mirror|rot90|rotate\w*|roll|warp\w*|\w*blur|random_\w+|add_noise|jitter\w*|augment\w*|brightness|contrast|sharpness|adjust_\w+|shear\w*|invert|solarize|posterize|equalize|enhance)$/i;
+
+/** Finds altered copies of a row that a loop appends to the list that has the row itself. */
+export class AppendedCopies {
+  readonly #lists = new WeakMap<object, Filled>();
+
+  /** The piece as it is put into the list: with an event if the same round appends the same row twice. */
+  add(interp: Interpreter, list: SequenceOf, name: Expr, piece: Value, expression: Expr): Value {
+    const { statement } = interp;
+    const facts = interp.dataOf(piece);
+    const loop = loopAround(statement);
+    if (loop === undefined || facts.rows.length === 0 || facts.predictions.length > 0) return piece;
+    const filled = this.#lists.get(list.cell) ?? { pieces: [] };
+    this.#lists.set(list.cell, filled);
+    const known = filled.pieces;
+    const original = known.find(
+      (other) =>
+        other.expression !== expression &&
+        sameRows(other.rows, facts.rows) &&
+        isAltered(expression, other.expression, other.loop) &&
+        isSameRound(other.statement, statement),
+    );
+    if (
+      known.length < MAX_PIECES &&
+      !known.some((other) => other.expression === expression && sameRows(other.rows, facts.rows))
+    )
+      known.push({ expression, statement, rows: facts.rows, loop });
+    if (original === undefined || isMadeIn(original.loop, name)) return piece;
+    const subject = `\`${interp.label(expression)}\` appended beside \`${interp.label(original.expression)}\``;
+    const made = filled.copy ?? interp.fit('duplicated-rows', subject, facts, interp.label(name), expression);
+    filled.copy = made;
+    const event = sameRows(made.rows, facts.rows)
+      ? made
+      : interp.fit('duplicated-rows', subject, facts, interp.label(name), expression);
+    return piece.type === 'table'
+      ? newTable({ ...piece.cell.value, fits: union(piece.cell.value.fits, [event]) })
+      : newTable(emptyTable(withFits(facts, [event]), 'row'));
+  }
+
+  /** The same for each piece of a list that is written out: `rows += [row, flip(row)]`. */
+  addAll(interp: Interpreter, list: SequenceOf, name: Expr, pieces: Value, expression: Expr): Value {
+    if (expression.type !== 'sequence' || pieces.type !== 'sequence') return pieces;
+    const { items } = pieces.cell.value;
+    if (items.length !== expression.items.length || items.length > MAX_PIECES) return pieces;
+    const mark = (parts: readonly Value[]): Value | undefined => {
+      const marked = parts.map((part, at) =>
+        this.add(interp, list, name, part, expression.items[at] ?? expression),
+      );
+      const isMarked = marked.some((part, at) => part !== parts[at]);
+      return isMarked ? newSequence({ ...pieces.cell.value, items: marked }) : undefined;
+    };
+    return mark(items) ?? mark(items.map((item) => collected(interp, item))) ?? pieces;
+  }
+}
+
+/** The innermost loop of the function that a statement is in. */
+function loopAround(statement: Stmt): Stmt | undefined {
+  for (let owner = statement.suite.owner; owner !== undefined; owner = owner.suite.owner) {
+    countWork(1);
+    if (owner.type === 'function' || owner.type === 'class') return undefined;
+    if (owner.type === 'for' || owner.type === 'while') return owner;
+  }
+  return undefined;
+}
+
+/** Whether one expression is a variable of the loop, and the other one a copy of it that is made otherwise. */
+function isAltered(altered: Expr, original: Expr, loop: Stmt): boolean {
+  const { all } = boundIn(loop);
+  const common = new Set<string>();
+  for (const { id } of namesInExpression(original)) if (all.has(id)) common.add(id);
+  const isMade = altered.type === 'call' || altered.type === 'binary';
+  if (!isMade || ![...namesInExpression(altered)].some(({ id }) => common.has(id))) return false;
+  return original.type === 'name' || (isAltering(altered) && !isAltering(original));
+}
+
+function isAltering(expression: Expr): boolean {
+  for (const part of expressionsIn(expression)) {
+    if (part.type !== 'call') continue;
+    const { callee } = part;
+    const name = callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
+    if (ALTERING.test(name)) return true;
+  }
+  return false;
+}
+
+/** Whether every round that runs the inner one of two statements runs the other one as well. */
+function isSameRound(a: Stmt, b: Stmt): boolean {
+  return isWithin(a, b) || isWithin(b, a);
+}
+
+/** Whether the suite of one statement is around the other one, and the way to it does not end the round. */
+function isWithin(outer: Stmt, inner: Stmt): boolean {
+  for (let current: Stmt | undefined = inner; current !== undefined; current = current.suite.owner) {
+    countWork(1);
+    if (current.suite === outer.suite) return true;
+    if (current.suite.statements.some(({ type }) => type === 'jump')) return false;
+    if (current.type === 'function') return false;
+  }
+  return false;
+}
+
+/** Whether a loop makes the list again in each round: then it holds what belongs to one row. */
+function isMadeIn(loop: Stmt, list: Expr): boolean {
+  if (list.type !== 'name') return false;
+  for (const statement of statementsIn(loop)) {
+    if (statement.type !== 'assign') continue;
+    if (statement.targets.some((target) => [...namesInExpression(target)].some(({ id }) => id === list.id)))
+      return true;
+  }
+  return false;
+}
