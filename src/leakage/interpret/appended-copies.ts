@@ -76,14 +76,14 @@ export class AppendedCopies {
     if (expression.type !== 'sequence' || pieces.type !== 'sequence') return pieces;
     const { items } = pieces.cell.value;
     if (items.length !== expression.items.length || items.length > MAX_PIECES) return pieces;
-    const mark = (parts: readonly Value[]): Value | undefined => {
-      const marked = parts.map((part, at) =>
+    const withCopies = (parts: readonly Value[]): Value | undefined => {
+      const changed = parts.map((part, at) =>
         this.add(interp, list, name, part, expression.items[at] ?? expression),
       );
-      const isMarked = marked.some((part, at) => part !== parts[at]);
-      return isMarked ? newSequence({ ...pieces.cell.value, items: marked }) : undefined;
+      const isChanged = changed.some((part, at) => part !== parts[at]);
+      return isChanged ? newSequence({ ...pieces.cell.value, items: changed }) : undefined;
     };
-    return mark(items) ?? mark(items.map((item) => collected(interp, item))) ?? pieces;
+    return withCopies(items) ?? withCopies(items.map((item) => collected(interp, item))) ?? pieces;
   }
 }
 

@@ -82,10 +82,10 @@ function sequenceMethod(
     case 'extend':
     case 'insert':
     case 'update': {
-      const given = name === 'insert' ? second : first;
-      if (given === undefined) return UNKNOWN;
+      const pieces = name === 'insert' ? second : first;
+      if (pieces === undefined) return UNKNOWN;
       const owner = call.callee.type === 'attribute' ? call.callee.object : call.callee;
-      const added = interp.appended.addAll(interp, receiver, owner, given, args.expressions[0] ?? call);
+      const added = interp.appended.addAll(interp, receiver, owner, pieces, args.expressions[0] ?? call);
       if (
         name === 'extend' &&
         added.type === 'sequence' &&

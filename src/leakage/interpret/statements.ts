@@ -73,12 +73,12 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       return 'next';
     }
     case 'augmented': {
-      const given = evaluate(interp, statement.value);
+      const added = evaluate(interp, statement.value);
       const before = evaluate(interp, statement.target);
       const operand =
         before.type === 'sequence'
-          ? interp.appended.addAll(interp, before, statement.target, given, statement.value)
-          : given;
+          ? interp.appended.addAll(interp, before, statement.target, added, statement.value)
+          : added;
       const made = binaryValue(interp, statement.operator, before, operand, {
         node: statement.value,
         left: statement.target,
