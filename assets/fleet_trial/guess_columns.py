@@ -51,6 +51,8 @@ class ColumnGuesser(ast.NodeVisitor):
                 self.visit(target)
             if isinstance(target, ast.Name) and isinstance(node.value, (ast.List, ast.Tuple)):
                 self.lists.extend(strings_in(node.value))
+                if re.match(r"cat(s|_|eg)", target.id, re.I):
+                    self.note_groups(node.value)
             if isinstance(target, ast.Name) and re.search(r"target|label", target.id, re.I):
                 self.labels.extend(strings_in(node.value))
             self.note_labels(target, node.value)
@@ -85,6 +87,17 @@ class ColumnGuesser(ast.NodeVisitor):
                 self.kinds[name] = ["category", values]
         self.generic_visit(node)
 
+    def note_groups(self, node):
+        for name in strings_in(node):
+            self.kinds.setdefault(name, "group")
+
+    def visit_For(self, node):
+        """`for city in frame["city"].unique()`"""
+        if isinstance(node.iter, ast.Call) and getattr(node.iter.func, "attr", "") == "unique":
+            for name in self.subject(node.iter.func):
+                self.kinds.setdefault(name, "group")
+        self.generic_visit(node)
+
     def subject(self, node):
         """The column that an expression is about: `frame["kind"].str`, `frame.kind`."""
         while isinstance(node, (ast.Call, ast.Attribute)):
@@ -109,6 +122,10 @@ class ColumnGuesser(ast.NodeVisitor):
             for name in self.subject(node.func):
                 if keys:
                     self.kinds[name] = ["category", keys]
+        if method == "get_dummies":
+            for keyword in node.keywords:
+                if keyword.arg == "columns":
+                    self.note_groups(keyword.value)
         if method == "to_datetime":
             for argument in node.args:
                 for name in self.subject(argument):

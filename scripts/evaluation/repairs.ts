@@ -4,7 +4,7 @@
  * The files are those of test/leakage/cases, all of them where none is named. Each leaky script that is rewritten
  * runs as it was and as rewritten on the same small made-up tables. A rewritten script that fails, prints no score, writes
  * other rows, or predicts rows with other columns or of another scale where the original ran is wrong: exit code 1. EVAL_PYTHON names another Python. Boosting libraries that it
- * lacks are replaced by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
+ * lacks are replaced by scikit-learn's, and plotting libraries by nothing; scripts that import other modules that it lacks are counted, not run.
  */
 import { readdirSync } from 'node:fs';
 import { neutralizeMagics } from '../../src/solution/index.js';
@@ -24,9 +24,14 @@ if (python === undefined) {
   for (const file of files) {
     const pairs: ScriptPair[] = [];
     for (const { id, script } of labeledScripts(file).filter(({ leaky }) => leaky)) {
-      const text = await rewrittenScript(script);
+      const { text, kinds } = await rewrittenScript(script);
       if (text !== script)
-        pairs.push({ id, original: neutralizeMagics(script), rewritten: neutralizeMagics(text) });
+        pairs.push({
+          id,
+          original: neutralizeMagics(script),
+          rewritten: neutralizeMagics(text),
+          choosesColumns: kinds.has('feature-selection'),
+        });
     }
     const results = await runPairs(python, pairs);
     const ran = results.filter((result) => result.ran);

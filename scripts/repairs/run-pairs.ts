@@ -8,6 +8,8 @@ export interface ScriptPair {
   readonly id: string;
   readonly original: string;
   readonly rewritten: string;
+  /** The rewrite moved a selection of columns, so a model may get others, but as many. */
+  readonly choosesColumns?: boolean;
 }
 
 const RunSchema = z.object({

@@ -1,6 +1,6 @@
 """Runs scripts and their rewritten versions on the same made-up data.
 
-Reads a list of `{"id", "original", "rewritten"}` on standard input, and prints one JSON object a line. What the
+Reads a list of `{"id", "original", "rewritten", "choosesColumns"}` on standard input, and prints one JSON object a line. What the
 original needs is found as in a trial (assets/fleet_trial); the rewritten script gets the same data.
 """
 
@@ -20,6 +20,7 @@ import sklearn.model_selection  # noqa: F401
 
 import seen_by_models
 import stand_in_boosters
+import stand_in_plots
 from fleet_trial.fit_data import fit
 from fleet_trial.run_script import apart
 
@@ -37,10 +38,15 @@ def run(pair):
     if not ran:
         return {"id": pair["id"], "ran": False, "why": f"{outcome['error']} in line {outcome['line']}: {outcome['text'].strip()}"}
     rewritten = apart(pair["rewritten"], spec, SECONDS, seen_by_models.install)
-    change = seen_by_models.change(outcome.pop("seen"), rewritten.pop("seen")) if rewritten["ok"] else None
+    change = (
+        seen_by_models.change(outcome.pop("seen"), rewritten.pop("seen"), pair.get("choosesColumns", False))
+        if rewritten["ok"]
+        else None
+    )
     return {"id": pair["id"], "ran": True, "original": outcome, "rewritten": rewritten, "change": change}
 
 
 stand_in_boosters.install()
+stand_in_plots.install()
 for item in json.load(sys.stdin):
     print(json.dumps(run(item), default=str), flush=True)

@@ -67,6 +67,23 @@ describe('what is learned before a split with a seed', () => {
     expect(await repairOf(script(['df["n"] = df["zone"].map(df["zone"].value_counts())']))).toContain(
       'df["zone"].map(df["zone"].iloc[fit_rows].value_counts()).fillna(0)',
     );
+    const loop = [
+      'caps = {}',
+      'for z in df["zone"].unique():',
+      '    caps[z] = df.loc[df["zone"] == z, "km"].median()',
+    ];
+    const lookup = 'df["cap"] = df["zone"].map(caps)';
+    expect(await repairOf(script([...loop, lookup]))).toContain(`${lookup}.fillna(pd.Series(caps).mean())`);
+    // The parts of a table that is split as a whole get the values after the split.
+    const whole = script([...loop, lookup, 'train, val = train_test_split(df, random_state=1)'])
+      .split('\n')
+      .filter((line) => !/^(X|y|X_train)\b/.test(line))
+      .map((line) =>
+        line.replaceAll(/X_(train|val)/g, '$1[["km", "cap"]]').replaceAll(/y_(train|val)/g, '$1["fare"]'),
+      );
+    const moved = await repairOf(whole.join('\n'));
+    expect(moved.match(/caps\[z\] = km_median/g)).toHaveLength(1);
+    expect(moved).toContain('val["cap"] = val["zone"].map(caps).fillna(pd.Series(caps).mean())');
   });
 
   it.each([
@@ -90,6 +107,33 @@ describe('what is learned before a split with a seed', () => {
     [
       'groups of a dictionary without `map` would be missing',
       ['means = df.groupby("zone")["fare"].mean()', 'df["u"] = [means[z] for z in df["zone"]]'],
+      {},
+    ],
+    [
+      'groups that the training part lacks would keep their gaps',
+      [
+        'for z in df["zone"].unique():',
+        '    m = df["zone"] == z',
+        '    df.loc[m, "km"] = df.loc[m, "km"].fillna(df.loc[m, "km"].median())',
+      ],
+      {},
+    ],
+    [
+      'the statistic of a group is a table',
+      [
+        'BASE = ["km", "minutes"]',
+        'means = df.groupby("zone")[BASE].transform("mean").add_suffix("_mean")',
+        'df = pd.concat([df, means], axis=1)',
+      ],
+      {},
+    ],
+    [
+      'another table is learned from besides',
+      [
+        'other = pd.read_csv("test.csv")',
+        'medians = pd.concat([df[["km"]], other[["km"]]]).median()',
+        'df["km"] = df["km"].fillna(medians["km"])',
+      ],
       {},
     ],
     [

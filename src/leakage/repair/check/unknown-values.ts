@@ -1,6 +1,20 @@
 import type { Call, Expr, Module, Span, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
-import { newStatements, partPairs, type ScriptChange, statementsInBlock, textOf } from './script-change.js';
+import {
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
+import {
+  changesIn,
+  loopsAround,
+  newStatements,
+  partPairs,
+  type ScriptChange,
+  statementsInBlock,
+  textOf,
+} from './script-change.js';
 
 /** Models that stop at a missing value; boosting on trees takes it as it is. */
 const STOPS_AT_GAPS =
@@ -50,37 +64,85 @@ export function openLookups(change: ScriptChange): OpenLookup[] {
 }
 
 export function leavesGroupsOut(change: ScriptChange): string | undefined {
-  return openLookups(change).length === 0
+  return openLookups(change).length === 0 && !fillsKnownGroupsAlone(change)
     ? undefined
     : 'rows of a group that the training part lacks would have no value, at which the model stops';
 }
 
-/** Variables of the block that hold a statistic for each group, with the text that makes them. */
-function learnedByGroup({ after }: ScriptChange): Map<string, string> {
-  const learned = new Map<string, string>();
+/** How a variable with a statistic for each group is made. */
+interface LearnedByGroup {
+  readonly text: string;
+  readonly isDictionary: boolean;
+}
+
+/** Variables of the block that hold a statistic for each group. */
+function learnedByGroup({ after }: ScriptChange): Map<string, LearnedByGroup> {
+  const { module } = after;
+  const learned = new Map<string, LearnedByGroup>();
   for (const statement of statementsInBlock(after)) {
     if (statement.type !== 'assign') continue;
     const [target] = statement.targets;
-    const text = textOf(after.module, statement.value);
-    if (target?.type === 'name' && /\.(groupby|value_counts)\(/.test(text)) learned.set(target.id, text);
+    const text = textOf(module, statement.value);
+    if (target?.type === 'name' && /\.(groupby|value_counts)\(/.test(text))
+      learned.set(target.id, { text, isDictionary: text.includes('.to_dict(') });
+    const loop = loopOverGroups(module, statement);
+    const filled = target?.type === 'subscript' ? rootName(target) : undefined;
+    const [key] = target?.type === 'subscript' ? target.indices : [];
+    if (
+      loop !== undefined &&
+      filled !== undefined &&
+      key?.type === 'name' &&
+      key.id === rootName(loop.target)
+    )
+      learned.set(filled, { text: textOf(module, loop), isDictionary: true });
   }
   return learned;
+}
+
+/** The loop around a statement that takes one group of a table's rows after another. */
+function loopOverGroups(module: Module, statement: Stmt): (Stmt & { type: 'for' }) | undefined {
+  for (const loop of loopsAround(statement)) {
+    if (loop.type !== 'for' || loop.target.type !== 'name') continue;
+    if (/\b(unique|set)\s*\(/.test(textOf(module, loop.iterable))) return loop;
+  }
+  return undefined;
+}
+
+/** A loop over the groups of the training part puts values on the rows of another part: other groups stay as they are. */
+function fillsKnownGroupsAlone(change: ScriptChange): boolean {
+  const { module } = change.after;
+  if (!STOPS_AT_GAPS.test(module.source)) return false;
+  const pairs = partPairs(change);
+  return newStatements(change).some((statement) => {
+    const loop = loopOverGroups(module, statement);
+    const learnsFrom =
+      loop === undefined ? undefined : new Set([...namesInExpression(loop.iterable)].map(({ id }) => id));
+    if (learnsFrom === undefined) return false;
+    return changesIn(module, statement).some(({ name }) =>
+      pairs.some(({ train, test }) => test === name && learnsFrom.has(train)),
+    );
+  });
 }
 
 function isFilled(whole: Expr, lookup: Expr, module: Module): boolean {
   return /^\s*(?:\)\s*)?\.fillna\(/.test(module.source.slice(lookup.end, whole.end));
 }
 
-function mappedFallback(module: Module, values: Expr, maker: string): string | undefined {
-  if (/\.value_counts\(/.test(maker)) return '.fillna(0)';
-  if (!NUMBERS.test(maker)) return undefined;
+function mappedFallback(module: Module, values: Expr, maker: LearnedByGroup): string | undefined {
+  if (/\.value_counts\(/.test(maker.text)) return '.fillna(0)';
+  if (!NUMBERS.test(maker.text)) return undefined;
   const text = textOf(module, values);
-  if (!/\.to_dict\(/.test(maker)) return `.fillna(${text}.mean())`;
+  if (!maker.isDictionary) return `.fillna(${text}.mean())`;
   const pandas = /^import pandas as (\w+)/m.exec(module.source)?.[1];
   return pandas === undefined ? undefined : `.fillna(${pandas}.Series(${text}).mean())`;
 }
 
-function mergedFallback(module: Module, merge: Call, values: Expr, maker: string): string | undefined {
+function mergedFallback(
+  module: Module,
+  merge: Call,
+  values: Expr,
+  { text: maker }: LearnedByGroup,
+): string | undefined {
   const key = merge.args.find(({ name }) => name === 'on')?.value;
   const hasKey = /\.reset_index\(\s*\)|as_index\s*=\s*False/.test(maker);
   if (key === undefined || !hasKey || values.type !== 'name' || !NUMBERS.test(maker)) return undefined;

@@ -82,9 +82,9 @@ export class Replay {
       named.set(constructed, name);
       lines.push(`${name} = ${this.#text(constructed)}`);
     }
-    lines.push(this.on('train', statement, named), this.on('test', statement, named));
-    for (const piece of this.#mapping.pieces) lines.push(this.on({ piece }, statement, named));
-    return lines;
+    const sides: Side[] = ['train', 'test', ...this.#mapping.pieces.map((piece) => ({ piece }))];
+    // A statement that only keeps what was learned is the same for all parts, and runs once.
+    return [...lines, ...new Set(sides.map((side) => this.on(side, statement, named)))];
   }
 
   /** An expression over the undivided tables, for one part. */

@@ -2,7 +2,7 @@ import type { Leak } from '../../findings/find-leaks.js';
 import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, partsOf, rootName, statementsIn } from '../../syntax/walk.js';
-import { overlapOf } from '../../values/region.js';
+import { overlapOf, type Region, sameRows } from '../../values/region.js';
 import { freshName, type RepairContext, type TextEdit } from '../context.js';
 import { isRowValue } from '../row-values.js';
 import {
@@ -11,7 +11,13 @@ import {
   readQuantileBins,
   sayQuantileBins,
 } from './clusters-and-bins.js';
-import { groupLoopAround, lookupsWithFallback, readGroupwise, sayGroupwise } from './group-lookup.js';
+import {
+  groupLoopAround,
+  isOfOneGroup,
+  lookupsWithFallback,
+  readGroupwise,
+  sayGroupwise,
+} from './group-lookup.js';
 import type { EarlierDivision } from './later-split.js';
 import { withFallbacks } from './mapped-groups.js';
 import { calleeName } from './row-order.js';
@@ -36,6 +42,8 @@ export class Saying {
   /** Lines to put in before a statement. */
   readonly #lines = new Map<Stmt, readonly string[]>();
   readonly #taken = new Set<string>();
+  /** The rows that are divided. */
+  #rows: readonly Region[] | undefined;
 
   constructor(
     context: RepairContext,
@@ -122,10 +130,12 @@ export class Saying {
     if (node.callee.type === 'attribute' && FIT_METHODS.has(name)) return this.#fit(leak, node, node.callee);
     if (node.callee.type === 'attribute' && STATISTIC_METHODS.has(name) && !isModule(node.callee.object)) {
       if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
-      return this.#pick(node);
+      return [...this.#pick(node), ...this.#ofOneGroup(leak, node)];
     }
-    if (FUNCTIONS.test(name))
-      return node.args.filter(isPositional).flatMap(({ value }) => this.#pick(value, true));
+    if (FUNCTIONS.test(name)) {
+      const picked = node.args.filter(isPositional).flatMap(({ value }) => this.#pick(value, true));
+      return [...picked, ...this.#ofOneGroup(leak, node)];
+    }
     throw new NotSaid('what is computed over all rows gives a value for each row');
   }
 
@@ -144,6 +154,15 @@ export class Saying {
     if (lookups === undefined) throw new NotSaid('a group that the training rows lack would have no value');
     const { end } = loop.frame;
     return [{ start: end, end, text: this.#earlier.ofFrame }, ...lookups];
+  }
+
+  /** Statistics of one group after another, each taken from all rows by a condition: some get no rows to learn from. */
+  #ofOneGroup(leak: Leak, node: Call): TextEdit[] {
+    if (!isOfOneGroup(leak.statement, node)) return [];
+    const { module, block } = this.#context;
+    const lookups = lookupsWithFallback(module, block, leak.statement);
+    if (lookups === undefined) throw new NotSaid('a group that the training rows lack would have no value');
+    return lookups;
   }
 
   #quantileBins(leak: Leak, node: Call, bins: QuantileBins): TextEdit[] {
@@ -232,8 +251,11 @@ export class Saying {
     return index?.type === 'constant' || index?.type === 'sequence';
   }
 
-  /** How rows of a table are taken; it has to hold the same rows throughout the anchor. */
+  /** How rows of a table are taken; it has to hold the rows that are divided, and the same throughout the anchor. */
   #check(name: string): 'frame' | 'array' {
+    const rows = this.#context.watchedEarlier.get(name) ?? [];
+    this.#rows ??= rows;
+    if (!sameRows(rows, this.#rows)) throw new NotSaid(`\`${name}\` has other rows than the table beside it`);
     for (const inner of statementsIn(this.#anchor)) {
       const isAgain =
         inner !== this.#anchor &&

@@ -32,7 +32,8 @@ export function readGroupwise(source: string, node: Call): GroupwiseValues | und
   const { args } = node;
   const [column] = columns;
   if (frame.type !== 'name' || columns.length !== 1) return undefined;
-  if (column?.type !== 'name' && column?.type !== 'constant') return undefined;
+  if (column?.type !== 'constant' && !(column?.type === 'name' && isOneColumn(source, column.id)))
+    return undefined;
   const by = grouped.args.find(({ name }, at) => name === 'by' || (name === undefined && at === 0))?.value;
   const keys = by === undefined ? undefined : keysOf(source, by);
   const known = grouped.args.every(
@@ -45,6 +46,12 @@ export function readGroupwise(source: string, node: Call): GroupwiseValues | und
   const grouping =
     first === undefined || last === undefined ? '' : source.slice(grouped.callee.end + 1, grouped.end - 1);
   return { node, frame: frame.id, keys, column, grouping, how };
+}
+
+/** Whether a variable holds one name: a list of them would make a table of the statistic, which `map` cannot look up. */
+function isOneColumn(source: string, variable: string): boolean {
+  const values = [...source.matchAll(new RegExp(`(?<![\\w.])${variable}[ \\t]*=(?!=)[ \\t]*(\\S)`, 'g'))];
+  return values.every(([, first]) => first === '"' || first === "'");
 }
 
 /** Texts of the keys: constants, or variables that hold one. */
@@ -176,13 +183,56 @@ export function groupLoopAround(statement: Stmt, node: Expr): GroupLoop | undefi
 }
 
 /**
+ * Whether a computation takes the rows of one group alone, where a loop or a comprehension takes one group after another:
+ * `for city in frame["city"].unique(): … frame.loc[frame["city"] == city, "fare"].median()`. Groups that are listed are
+ * known, so they are left out, and so are numbers of folds.
+ */
+export function isOfOneGroup(statement: Stmt, node: Expr): boolean {
+  const turns: { target: Expr; iterable: Expr; body: readonly Stmt[] }[] = [];
+  for (let owner = statement.suite.owner; owner !== undefined; owner = owner.suite.owner) {
+    if (owner.type === 'for')
+      turns.push({ target: owner.target, iterable: owner.iterable, body: owner.body.statements });
+  }
+  for (const own of ownExpressions(statement)) {
+    for (const part of expressionsIn(own)) {
+      if (part.type !== 'comprehension' || part.start > node.start || part.end < node.end) continue;
+      turns.push(...part.clauses.map((clause) => ({ ...clause, body: [] })));
+    }
+  }
+  return turns.some(({ target, iterable, body }) => {
+    if (target.type !== 'name' || iterable.type === 'sequence') return false;
+    if (iterable.type === 'call' && calleeName(iterable) === 'range') return false;
+    const masks = new Set<string>();
+    for (const inner of body.flatMap((outer) => [...statementsIn(outer)])) {
+      const [name] = inner.type === 'assign' ? inner.targets : [];
+      if (inner.type === 'assign' && name?.type === 'name' && comparesWith(inner.value, target.id))
+        masks.add(name.id);
+    }
+    const usesMask = [...namesInExpression(node)].some(({ id }) => masks.has(id));
+    return usesMask || comparesWith(node, target.id);
+  });
+}
+
+/** `frame["city"] == city`, `groups.get_group(city)` */
+function comparesWith(expression: Expr, name: string): boolean {
+  const isName = (part: Expr | undefined): boolean => part?.type === 'name' && part.id === name;
+  return [...expressionsIn(expression)].some(
+    (part) =>
+      (part.type === 'compare' && part.operands.some(isName)) ||
+      (part.type === 'call' && /^(get_group|eq|isin)$/.test(calleeName(part)) && isName(part.args[0]?.value)),
+  );
+}
+
+/**
  * What is looked up in a dictionary that a loop over groups fills: a group that the loop did not see gets the mean of
  * those it saw; bounds of `clip` may be missing. Nothing where a lookup would fail.
  */
 export function lookupsWithFallback(module: Module, block: Span, statement: Stmt): TextEdit[] | undefined {
-  const [target] = statement.type === 'assign' ? statement.targets : [];
-  const filled = target?.type === 'subscript' ? rootName(target) : undefined;
-  if (filled === undefined || target === undefined) return undefined;
+  if (statement.type !== 'assign') return undefined;
+  const [target] = statement.targets;
+  const isWhole = target?.type === 'name' && statement.value.type === 'comprehension';
+  const filled = isWhole || target?.type === 'subscript' ? rootName(target) : undefined;
+  if (filled === undefined) return undefined;
   const pandas = /^import pandas as (\w+)/m.exec(module.source)?.[1];
   const edits: TextEdit[] = [];
   for (const outer of module.body.statements) {
