@@ -81,6 +81,7 @@ describe('fleet check', () => {
       [
         'leaky.py: corrected (coverage none: checked by agent)',
         '  leak data leakage · line 1 · corrected',
+        '       note: not shown that the correction changes nothing but the leak: no score was followed in the script',
         '  not followed: line 1: no score of a model was found, so nothing was checked',
         '  @@ line 1 @@',
         '  -a = fit(all)',
