@@ -94,5 +94,6 @@ export function collected(interp: Interpreter, value: Value): Value {
   if (facts.scores.length > 0 || facts.predictions.length > 0) return value;
   if (!facts.rows.every((region) => region.parent === undefined && region.loop === loop)) return value;
   const rows = [interp.source(`loop:${loop.start}`, interp.label(loop))];
-  return newTable(value.type === 'table' ? { ...value.cell.value, rows } : emptyTable({ ...facts, rows }));
+  if (value.type === 'table') return newTable({ ...value.cell.value, rows });
+  return newTable({ ...emptyTable({ ...facts, rows }), ...(value.formatted ? { formatted: true } : {}) });
 }

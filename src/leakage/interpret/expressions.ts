@@ -142,7 +142,7 @@ function formatted(interp: Interpreter, parts: readonly Expr[]): Value {
     const added = textOf(value);
     text = text === undefined || added === undefined ? undefined : boundedText(text, added);
   }
-  return text === undefined ? opaque(facts) : constant(text);
+  return text === undefined ? { ...opaque(facts), formatted: true } : constant(text);
 }
 
 function sequenceValue(interp: Interpreter, items: readonly Expr[], tuple: boolean): Value {

@@ -202,7 +202,26 @@ function selectColumns(interp: Interpreter, state: TableState, index: Value, man
     return newTable({ ...state, shape: 'column', from: [] });
   // Which columns these are is not known; a choice made by statistics goes with them.
   const { fits } = interp.dataOf(index);
-  return newTable({ ...state, closed: false, partial: true, fits: union(state.fits, fits) });
+  const columns = listsFormattedNames(index) ? withoutFutureColumns(state.columns) : state.columns;
+  return newTable({ ...state, columns, closed: false, partial: true, fits: union(state.fits, fits) });
+}
+
+/** `[f"lag_{k}" for k in range(n)]`: names that the script puts together, and not all columns but some. */
+function listsFormattedNames(index: Value): boolean {
+  if (index.type !== 'sequence') return false;
+  const { items, rest } = index.cell.value;
+  const unknown = [...items.filter(({ type }) => type !== 'constant'), ...(rest === undefined ? [] : [rest])];
+  const isFormatted = (name: Value) =>
+    (name.type === 'opaque' && name.formatted) || (name.type === 'table' && name.cell.value.formatted);
+  return unknown.length > 0 && unknown.every(isFormatted);
+}
+
+/** A column of later rows beside features with such names is the label, unless its name is one of them. */
+function withoutFutureColumns(columns: TableState['columns']): TableState['columns'] {
+  countWork(columns.size);
+  const takesLaterRows = ({ fits }: { readonly fits: TableState['fits'] }) =>
+    fits.some(({ kind }) => kind === 'future-values');
+  return new Map([...columns].filter(([, column]) => !takesLaterRows(column)));
 }
 
 /** Rows by position, mask or label. */

@@ -44,6 +44,8 @@ export interface Opaque {
   readonly file?: string;
   /** One element of a source, in a loop over all of them. */
   readonly element?: boolean;
+  /** A text that the script puts together, of which a part is not known. */
+  readonly formatted?: boolean;
 }
 export interface PendingStatistic {
   readonly kind: LeakKind;
@@ -93,6 +95,8 @@ export interface TableState extends Facts {
   readonly from: readonly string[];
   /** Only says where values are missing. */
   readonly missing?: boolean;
+  /** Texts that a loop puts together: data, or names of columns. */
+  readonly formatted?: boolean;
   /** For a Boolean column: which rows it picks. */
   readonly mask?: Step[];
   /** One number for all its rows, put there before anything is known about them: no labels. */
