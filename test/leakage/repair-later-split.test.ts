@@ -137,6 +137,16 @@ describe('what is learned before a split with a seed', () => {
       {},
     ],
     [
+      'positions of neighbors are those of the rows that were fitted',
+      [
+        'from sklearn.neighbors import NearestNeighbors',
+        'near = NearestNeighbors(n_neighbors=6).fit(df[["km"]])',
+        'gaps, at = near.kneighbors(df[["km"]])',
+        'df["usual"] = df["fare"].values[at[:, 1:]].mean(axis=1)',
+      ],
+      {},
+    ],
+    [
       'an encoder would refuse what the training part lacks',
       ['codes = OneHotEncoder(sparse_output=False).fit_transform(df[["zone"]])', 'df["code"] = codes[:, 0]'],
       {},

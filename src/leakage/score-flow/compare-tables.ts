@@ -39,8 +39,43 @@ export function valueDifferences(was: Table, is: Table): Difference[] {
   const hasRenamed = odd.some(isRenamed);
   return unique([
     ...steps,
+    ...neighborDifferences(was, is),
     ...columns.map(({ what, isCertain }) => ({ what, isCertain: isCertain && !hasRenamed })),
   ]);
+}
+
+/** What these compute for a row depends on the rows next to it. A rank or a fill may be the leak itself. */
+const BY_NEIGHBORS = /^(group\[.*\] )?(shift|diff|pct_change|rolling|expanding|ewm|cum\w+)\b/;
+
+/** Steps across rows that both tables went through, over rows that had been picked in another way. */
+function neighborDifferences(was: Table, is: Table): Difference[] {
+  const left = was.state.steps.filter(({ rowsBefore }) => rowsBefore !== undefined);
+  const { names } = is.state.columns;
+  const isFollowed = was.state.isFollowed && is.state.isFollowed && was.state.source === is.state.source;
+  return is.state.steps.flatMap((step) => {
+    const { label, rowsBefore } = step;
+    const isRead = names === undefined || names.some((name) => touches(step, name));
+    if (rowsBefore === undefined || !isRead) return [];
+    const at = left.findIndex((other) => other.label === label);
+    const [same] = at < 0 ? [] : left.splice(at, 1);
+    const before = same?.rowsBefore;
+    if (before === undefined || before.join('>') === rowsBefore.join('>')) return [];
+    const isMoved = before.every((pick, index) => pick === rowsBefore[index]);
+    const isShuffled = rowsBefore.slice(before.length).some(isShuffledDivision);
+    return [
+      {
+        what: `compute ${shown(label)} over other rows than before`,
+        isCertain: isFollowed && isMoved && isShuffled && BY_NEIGHBORS.test(label),
+      },
+    ];
+  });
+}
+
+/** After it, the next row of a part is no longer the next row of the table. */
+function isShuffledDivision(pick: string): boolean {
+  return pick.startsWith('split ')
+    ? !/shuffle=false/i.test(pick)
+    : /^fold .*shuffle=true|^fold Shuffle/i.test(pick);
 }
 
 export function unique(differences: readonly Difference[]): Difference[] {

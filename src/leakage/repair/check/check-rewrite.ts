@@ -4,7 +4,7 @@ import { analyzeInDetail, type DetailedAnalysis } from '../../analyze.js';
 import type { Expr } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
-import { shortened, stalePositions } from './moved-rows.js';
+import { foundPositions, shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
 import { copiedOutput, mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
@@ -16,6 +16,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   partsDiffer,
   repeated,
   stalePositions,
+  foundPositions,
   shortened,
   rejectsCategories,
   leavesGroupsOut,

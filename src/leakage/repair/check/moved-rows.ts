@@ -1,6 +1,7 @@
 import type { Expr, Stmt } from '../../syntax/ast.js';
 import {
   expressionsIn,
+  namesIn,
   namesInExpression,
   ownExpressions,
   rootName,
@@ -131,4 +132,44 @@ function positionalUse({ module, block }: Version, name: string): string | undef
     }
   }
   return undefined;
+}
+
+/** Give positions of the rows that an object was fitted on. */
+const FINDS_ROWS = /^(kneighbors|radius_neighbors|kneighbors_graph|query_radius|query_ball_point)$/;
+
+/**
+ * Whether neighbors are looked up in an object that a rewrite fits on other rows, and their positions are read: they count
+ * within the rows of the fit, and whatever is picked by them would be that of other rows. Distances stay what they are.
+ */
+export function foundPositions(change: ScriptChange): string | undefined {
+  const { module } = change.after;
+  const added = newStatements(change);
+  const touched = new Set(added.flatMap((statement) => [...namesIn(statement)].map(({ id }) => id)));
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      for (const own of ownExpressions(statement)) {
+        for (const part of expressionsIn(own)) {
+          if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
+          if (!FINDS_ROWS.test(part.callee.name) || readsDistancesAlone(statement, part)) continue;
+          const fitted = rootName(part.callee);
+          if (added.includes(statement) || (fitted !== undefined && touched.has(fitted)))
+            return `\`${part.callee.name}\` gives positions of the rows that were fitted, which would be others`;
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+/** `distances, _ = index.kneighbors(rows)`, `distances = index.kneighbors(rows)[0]` */
+function readsDistancesAlone(statement: Stmt, call: Expr): boolean {
+  if (statement.type !== 'assign') return false;
+  const [target] = statement.targets;
+  const { value } = statement;
+  if (value === call && target?.type === 'sequence') {
+    const second = target.items[1];
+    return second?.type === 'name' && second.id.startsWith('_');
+  }
+  const index = value.type === 'subscript' && value.object === call ? value.indices[0] : undefined;
+  return index?.type === 'constant' && index.value === 0;
 }
