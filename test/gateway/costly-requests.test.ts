@@ -128,7 +128,7 @@ describe('answers that nobody reads', () => {
       concurrency: 10,
     });
     const queue = fleet.queue('unread');
-    await vi.waitFor(async () => expect(await queue.getWaitingCount()).toBe(count));
+    await vi.waitFor(async () => expect(await queue.getPrioritizedCount()).toBe(count));
     await worker.close();
     const claim = JSON.stringify({ queue: 'unread' });
     const head = `POST /v1/evaluations/claim?wait=20s HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n`;

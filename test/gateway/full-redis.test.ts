@@ -127,7 +127,8 @@ describe('a Redis that others have filled', () => {
       const listed = JSON.parse((await command('list', '--json')).stdout);
       expect(JSON.stringify(listed)).toContain(String(waiting[2 * round]));
       // What the full server could not take left nothing half done.
-      expect((await command('doctor')).exitCode).toBe(0);
+      const examined = JSON.parse((await command('doctor', '--json')).stdout);
+      expect(examined.left.map(({ problem }: { problem: string }) => problem)).toEqual(['refused-writes']);
       await gateway.close();
       gateway = await startTestGateway(redis, PREFIX);
     }

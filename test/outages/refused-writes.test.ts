@@ -88,6 +88,8 @@ describe.each(names)('while Redis refuses writes: %s', (name) => {
     await end();
     expect(await result).toMatchObject({ status: 'clean', usage: { calls: 1 } });
     expect(api.requests).toHaveLength(1);
+    // This client's connection may be made again after that of the worker.
+    await expect.poll(() => fleet.client.ping().catch(String)).toBe('PONG');
     const key = fleet.queue('solution-check').toKey(handle.id);
     expect((await readCallRecords(fleet.client, key)).map(({ state }) => state)).toEqual(['answered']);
     expect(await fleet.client.hmget(key, 'fleet:crashes', 'stc')).toEqual([null, null]);
