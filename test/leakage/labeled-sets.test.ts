@@ -97,6 +97,8 @@ describe.each([
   ],
   ['twelfth.jsonl', ['bs021'], ['bs032']],
   ['thirteenth.jsonl', ['bn015', 'bn018']],
+  ['fourteenth.jsonl', ['g_s11', 'g_s21', 'g_s39', 'g_s40'], ['g_s25']],
+  ['fifteenth.jsonl', ['g_n11', 'g_n15', 'g_n16']],
 ] satisfies [file: string, missed: string[], wrong?: string[]][])(
   'labeled scripts of %s',
   (file, known, elsewhere = []) => {
