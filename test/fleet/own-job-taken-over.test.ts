@@ -50,8 +50,9 @@ it('a worker that was paused for longer than its lock and takes its job again ma
   const { api, test, handle, key } = await startTakenOver('own', () => answered.then(() => leaks()));
   expect(await test.fleet.client.hmget(key, 'fleet:attempt', 'fleet:crashes')).toEqual([null, null]);
   answer();
-  const result = await handle.result();
-  expect(result).toMatchObject({ status: 'clean', usage: { calls: 0, reusedCalls: 1 } });
+  const { status, usage } = await handle.result();
+  // The attempt takes its lock back in time and uses its answer, or its successor uses it again.
+  expect([status, usage.calls + usage.reusedCalls]).toEqual(['clean', 1]);
   expect(api.requests).toHaveLength(1);
   expect((await readCallRecords(test.fleet.client, key)).map(({ state }) => state)).toEqual(['answered']);
   expect(await test.fleet.client.hget(key, 'fleet:crashes')).toBeNull();
