@@ -79,6 +79,14 @@ const show = operation({
   },
 });
 
+/** What is done to the dead letters that a filter selects. */
+const ACTION = {
+  description: 'Refused without a filter.',
+  body: FilterBody,
+  responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
+  refusals: [404],
+} as const;
+
 const retryOperation = operation({
   id: 'retry-dead-letters',
   resource: 'read',
@@ -87,10 +95,7 @@ const retryOperation = operation({
   path: '/v1/dead-letters:retry',
   role: 'submit',
   summary: 'Run dead letters again; calls that were answered are not paid again',
-  description: 'Refused without a filter.',
-  body: FilterBody,
-  responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-  refusals: [404],
+  ...ACTION,
   handle: async ({ body, gateway }) => ({
     status: 200,
     body: await retryDeadLetters(gateway.fleet, submitOptions(body)),
@@ -105,10 +110,7 @@ const dropOperation = operation({
   path: '/v1/dead-letters:drop',
   role: 'admin',
   summary: 'Remove dead letters permanently',
-  description: 'Refused without a filter.',
-  body: FilterBody,
-  responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-  refusals: [404],
+  ...ACTION,
   handle: async ({ body, gateway }) => ({
     status: 200,
     body: await discardDeadLetters(gateway.fleet, submitOptions(body)),
