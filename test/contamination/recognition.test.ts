@@ -4,6 +4,7 @@ import { type EvaluationReport, evaluatePairs, reportOn } from '../../scripts/ev
 import {
   buildFreshHonest,
   buildHandmade,
+  buildIndependent,
   buildPairs,
   buildRewrites,
   type Part,
@@ -76,6 +77,15 @@ describe('SPEC-SIL-009: programs written after the checks, and copies disguised 
     expect(evaluated.length).toBeGreaterThan(100);
     const flagged = evaluated.filter(({ result }) => result.contaminated);
     expect(flagged.map(({ pair }) => taskOf.get(pair.id))).toEqual([TEXTBOOK, TEXTBOOK]);
+  });
+
+  it('SPEC-SIL-009: independent programs for 27 more tasks are not accused; copies rewritten as a whole are missed', async () => {
+    const { kinds } = reportOn(await evaluatePairs(buildIndependent()));
+    const page = readFileSync(new URL('../../docs/measurements/contamination.md', import.meta.url), 'utf8');
+    expect(kinds.map(({ kind }) => kind)).toEqual(['rewritten', 'same-task-independent']);
+    for (const { kind, flagged } of kinds)
+      expect(page).toContain(`| independent | ${kind} | ${flagged.count} of ${flagged.of} |`);
+    expect(kinds.find(({ label }) => label === 'clean')?.flagged.count).toBe(0);
   });
 });
 

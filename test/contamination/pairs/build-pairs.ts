@@ -68,6 +68,9 @@ const DISGUISES: Record<'python' | 'javascript', Record<string, Disguise>> = {
   },
 };
 
+/** Four programs for each task, and a copy of the first one that was written again by hand. */
+const INDEPENDENT_FILES = ['independent-algorithms.txt', 'independent-scripts.txt'];
+
 /** Below this a program is too small to prove anything by. */
 const MIN_TOKENS = 80;
 
@@ -108,12 +111,13 @@ export function buildHandmade(): Pair[] {
 
 /** Every ordered pair of honest solutions of one fresh task. */
 export function buildFreshHonest(): Pair[] {
-  const code = CODE_FILES.fresh.flatMap(readCorpus);
-  const clean = cleanCode(code, 'fresh', seeded(SEEDS.fresh));
-  return numbered(
-    'fresh',
-    clean.filter(({ kind }) => kind === 'same-task-independent'),
-  );
+  return numbered('fresh', sameTaskPairs(CODE_FILES.fresh.flatMap(readCorpus)));
+}
+
+/** Every ordered pair of independent solutions of one task, and the first solutions with their rewritten copies. */
+export function buildIndependent(): Pair[] {
+  const honest = numbered('independent', sameTaskPairs(INDEPENDENT_FILES.flatMap(readCorpus)));
+  return [...honest, ...copiesIn('independent-copies.txt', INDEPENDENT_FILES)];
 }
 
 /** Copies whose headers name the original's task and author, and as their own author the kind of the copy. */
@@ -128,6 +132,24 @@ function copiesIn(file: string, originalFiles: readonly string[]): Pair[] {
 }
 
 type Draft = Omit<Pair, 'id'>;
+
+/** Honest solutions of one task, each compared with each other one. */
+function sameTaskPairs(code: readonly CorpusText[]): Draft[] {
+  return code.flatMap((known) =>
+    code
+      .filter((other) => other !== known && other.task === known.task)
+      .map(
+        ({ text: output }): Draft => ({
+          kind: 'same-task-independent',
+          label: 'clean',
+          language: known.language,
+          task: known.task,
+          known: known.text,
+          output,
+        }),
+      ),
+  );
+}
 
 function copies(code: readonly CorpusText[], random: Random): Draft[] {
   return code.flatMap((source) => {

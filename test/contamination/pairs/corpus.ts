@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 /** One text of the corpus: written for this project, in the style of one author. */
 export interface CorpusText {
   readonly task: string;
-  readonly language: 'python' | 'javascript' | 'typescript' | 'prose';
+  readonly language: 'python' | 'javascript' | 'typescript' | 'java' | 'go' | 'prose';
   readonly author: string;
   readonly text: string;
 }
 
-const HEADER = /^=== (.+?) \| (python|javascript|typescript|prose) \| (\w+)$/;
+const HEADER = /^=== (.+?) \| (python|javascript|typescript|java|go|prose) \| (\w+)$/;
 
 /** Reads a file of texts, each under a header line `=== task | language | author`. */
 export function readCorpus(name: string): CorpusText[] {

@@ -1,4 +1,4 @@
-import { buildHandmade, buildPairs, buildRewrites } from './build-pairs.js';
+import { buildHandmade, buildIndependent, buildPairs, buildRewrites } from './build-pairs.js';
 
 /** Writes one part of the pairs as JSON lines: `npx tsx test/contamination/pairs/write-pairs.ts tuning`. */
 const PARTS = {
@@ -7,6 +7,7 @@ const PARTS = {
   fresh: () => buildPairs('fresh'),
   handmade: buildHandmade,
   rewrites: buildRewrites,
+  independent: buildIndependent,
 };
 const part = process.argv[2] ?? '';
 if (!Object.hasOwn(PARTS, part)) {
