@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { packagePath } from '../../src/package-root.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
@@ -27,6 +28,9 @@ afterAll(async () => {
 function rows(document: string, pattern: RegExp): string[] {
   return [...document.matchAll(pattern)].map(([, name]) => name ?? '').sort();
 }
+
+/** A metric of the fleet in PromQL, with the innermost aggregation over its series. */
+const USE = /(?:(sum|max|min|avg)(?: by \([\w, ]+\))? ?\((?:(?:rate|increase)\()?)?\b(fleet_(?!token)\w+)/g;
 
 /** Names of metrics in PromQL, without the parts of histograms. */
 function metricsIn(text: string): string[] {
@@ -62,6 +66,22 @@ describe('docs/monitoring.md and deploy/', () => {
     const asked = [...metricsIn(alerts), ...metricsIn(dashboard)];
     expect(asked.length).toBeGreaterThan(15);
     expect(asked.filter((name) => !served.has(name))).toEqual([]);
+  });
+
+  it('never add up what every gateway reports, and add up what each counts for itself', () => {
+    const expressions = [
+      ...(parse(alerts) as { groups: { rules: { expr: string }[] }[] }).groups.flatMap(({ rules }) => rules),
+      ...(JSON.parse(dashboard) as { panels: { targets?: { expr: string }[] }[] }).panels.flatMap(
+        ({ targets = [] }) => targets,
+      ),
+    ].map(({ expr }) => expr);
+    expect(expressions.length).toBeGreaterThan(30);
+    const fleetWide = expressions.flatMap((expr) => [...expr.matchAll(USE)]);
+    expect(fleetWide.length).toBeGreaterThan(30);
+    for (const [use = '', aggregation, metric = ''] of fleetWide) {
+      const fitting = metric.startsWith('fleet_http_') ? ['sum'] : ['max', 'min'];
+      expect(fitting, use).toContain(aggregation);
+    }
   });
 
   it('list every alert, each of which says what to do', () => {
