@@ -173,7 +173,7 @@ const MISSING: Readonly<Record<Strength, (removed: number, added: number) => boo
  * True where a new block says "the rest is unchanged", `...`, `pass  # TODO` or the like at a position where
  * the old block had code. Placeholders that the old block had already, comments that describe the code beside
  * them, and `...` as an index are none. Where a placeholder is between code that is complete, nothing was
- * swapped for it.
+ * swapped for it. One at the start or the end may stand for all code that is missing, wherever it was.
  */
 export function introducesPlaceholder(oldBlock: string, newBlock: string): boolean {
   const oldLines = readLines(oldBlock);
@@ -197,10 +197,12 @@ export function introducesPlaceholder(oldBlock: string, newBlock: string): boole
     lines.filter(({ kind }) => kind === 'code').map(({ text }) => text);
   const newCode = code(newLines);
   const all = stretches(code(oldLines), newCode);
+  const total = (of: 'removed' | 'added') => all.reduce((sum, stretch) => sum + stretch[of], 0);
+  const lost = total('removed') - total('added');
   return added.some(({ gap, strength }) => {
     const exchanged = exchangedAt(gap, all);
-    if (exchanged === null) return false;
     const codeFollows = gap < newCode.length;
+    if (exchanged === null) return (gap === 0 || !codeFollows) && lost > (strength === 'likely' ? 1 : 0);
     return codeFollows ? MISSING[strength](exchanged.removed, exchanged.added) : exchanged.removed > 0;
   });
 }

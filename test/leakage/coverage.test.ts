@@ -182,6 +182,19 @@ const rows: readonly Row[] = [
     kinds: ['training-rows'],
   },
   {
+    name: 'a table whose name stands for another one, since the cells ran in another order',
+    script: `${HEAD.replace(/^X, y.*\n.*\n/m, '')}digits = t["u"].value_counts()
+t = pd.DataFrame(columns=["x", "n"])
+t["x"] = [1, 2, 3]
+t["n"] = digits
+t["u"] = t["u"] / t["u"].std()
+a, b, c, d = train_test_split(t.drop(columns="y"), t["y"])
+print(LogisticRegression().fit(a, c).score(b, d))
+`,
+    coverage: 'none',
+    notFollowed: [/how the score comes about/],
+  },
+  {
     name: 'a cell in another language',
     script: magic(
       String.raw`a, b, c, d = train_test_split(X, y)

@@ -58,6 +58,23 @@ describe('introducesPlaceholder', () => {
     expect(introducesPlaceholder(block, `${load}\n${lines}\n${others.join('\n')}`)).toBe(false);
   });
 
+  it.each(['# ... rest of the code unchanged', '# rest unchanged', '# ...', '...', 'pass  # TODO'])(
+    'REQ-SF-019: sees that all other code is gone beside %s and lines that were kept',
+    (placeholder) => {
+      const lines = block.trim().split('\n');
+      for (const at of lines.keys()) {
+        const kept = lines.slice(at, at + 2).join('\n');
+        expect(introducesPlaceholder(block, `${kept}\n${placeholder}\n`)).toBe(true);
+        expect(introducesPlaceholder(block, `${placeholder}\n${kept}\n`)).toBe(true);
+        expect(introducesPlaceholder(block, `${lines[at]}\n${placeholder}\n`)).toBe(true);
+      }
+      // Complete code that moved, with a word about what follows the block.
+      expect(
+        introducesPlaceholder(block, `${complete}${placeholder.startsWith('#') ? placeholder : ''}\n`),
+      ).toBe(false);
+    },
+  );
+
   it('knows the placeholders that stood there before', () => {
     const stub = 'class Model(Protocol):\n    def fit(self): ...\n# ...\n';
     expect(introducesPlaceholder(`${stub}x = 1\ny = 2\n`, `${stub}x = 3\n`)).toBe(false);

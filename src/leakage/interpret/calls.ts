@@ -155,18 +155,27 @@ function instanceMethod(
 }
 
 export function callFunction(interp: Interpreter, fn: FunctionOf, args: Arguments, call: Call): Value {
-  if (!interp.mayCall(fn)) {
+  const inputs = [...(fn.self === undefined ? [] : [fn.self]), ...(fn.bound ?? []), ...args.positional];
+  const isRepeated = interp.isRepeated(fn);
+  if (isRepeated || !interp.mayCall(fn)) {
     interp.skip(
       call,
-      interp.exhausted ? 'the script is too entangled to follow to its end' : 'a recursive call',
+      interp.exhausted
+        ? 'the script is too entangled to follow to its end'
+        : isRepeated
+          ? 'a function that is called too often to follow each call'
+          : 'a recursive call',
     );
-    return opaque({ ...args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS), certain: false });
+    const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
+    return (
+      (isRepeated ? interp.calls.resultOf(fn, inputs) : undefined) ?? opaque({ ...facts, certain: false })
+    );
   }
   const outer = interp.scope;
   const statement = interp.statement;
   interp.scope = new Scope(fn.scope);
   const frame = { fn, site: call.start, call, statement, returns: [] as Value[] };
-  bindParameters(interp, fn, args);
+  bindParameters(interp, fn, args, inputs);
   interp.context.enterCall(frame);
   interp.runBody(fn.definition.body);
   interp.context.leaveCall();
@@ -174,12 +183,18 @@ export function callFunction(interp: Interpreter, fn: FunctionOf, args: Argument
   interp.statement = statement;
   const isGenerator = fn.definition.type === 'function' && frame.returns.length === 0;
   const [first, ...others] = frame.returns;
-  if (first === undefined) return isGenerator ? constant(null) : UNKNOWN;
-  return others.reduce(joinValues, first);
+  const result =
+    first === undefined ? (isGenerator ? constant(null) : UNKNOWN) : others.reduce(joinValues, first);
+  interp.calls.noteRun(fn, inputs, result);
+  return result;
 }
 
-function bindParameters(interp: Interpreter, fn: FunctionOf, args: Arguments): void {
-  const positional = [...(fn.self === undefined ? [] : [fn.self]), ...(fn.bound ?? []), ...args.positional];
+function bindParameters(
+  interp: Interpreter,
+  fn: FunctionOf,
+  args: Arguments,
+  positional: readonly Value[],
+): void {
   let position = 0;
   const used = new Set<string>();
   for (const parameter of fn.definition.params) {

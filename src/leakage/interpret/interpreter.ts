@@ -18,6 +18,7 @@ import { AppendedCopies } from './appended-copies.js';
 import type { Arguments } from './arguments.js';
 import { ExecutionContext } from './execution-context.js';
 import { FoldRounds } from './fold-rounds.js';
+import { RepeatedCalls } from './repeated-calls.js';
 import { ScoreRecord } from './score-record.js';
 import { CountedGroups } from './splitters.js';
 import { StoredFiles } from './stored-files.js';
@@ -74,6 +75,7 @@ export class Interpreter {
   readonly foldRounds = new FoldRounds();
   readonly counted = new CountedGroups();
   readonly appended = new AppendedCopies();
+  readonly calls = new RepeatedCalls();
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;
@@ -168,6 +170,16 @@ export class Interpreter {
   /** Whether so many further steps are much of the work that a script of this size may cause. */
   isCostly(steps: number): boolean {
     return steps > this.#budget / 16;
+  }
+
+  /** Whether a call within others is left out: the function was run often, and half of the work is done. */
+  isRepeated(fn: FunctionOf): boolean {
+    return (
+      this.steps > this.#budget / 2 &&
+      this.steps < this.#budget &&
+      this.context.frames.length > 0 &&
+      this.calls.isSeen(fn)
+    );
   }
 
   get exhausted(): boolean {

@@ -169,7 +169,8 @@ function constructed(
   return made;
 }
 
-function construct(path: string, role: EstimatorRole, args: Arguments): Value {
+function construct(path: string, known: EstimatorRole, args: Arguments): Value {
+  const role = removesConstants(path, args) ? 'stateless' : known;
   const [first] = args.positional;
   const steps: Value[] = [];
   const collected = new Set<object>();
@@ -198,6 +199,13 @@ function construct(path: string, role: EstimatorRole, args: Arguments): Value {
     fits: [],
     argumentFacts: args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS),
   });
+}
+
+/** `VarianceThreshold()` only drops columns that have one value in all rows. */
+function removesConstants(path: string, args: Arguments): boolean {
+  if (!path.endsWith('.VarianceThreshold')) return false;
+  const threshold = argument(args, 0, 'threshold');
+  return threshold === undefined || (threshold.type === 'constant' && threshold.value === 0);
 }
 
 function booster(interp: Interpreter, path: string, args: Arguments, call: Call): Value {

@@ -7,6 +7,7 @@ import {
   constant,
   factsOf,
   isElement,
+  type Opaque,
   opaque,
   type SequenceOf,
   type SequenceState,
@@ -64,6 +65,24 @@ export function withWeights(interp: Interpreter, a: Facts, b: Facts, node: Expr)
   return withFits(a, choiceEvents(interp, weights.scores, 'the weight of the predictions', node));
 }
 
+/**
+ * What one side of an operator carries. A column and the least or greatest of all values, one subtracted from the other: all
+ * rows are shifted by one number, as dates by the first of them, and a model sees the same.
+ */
+function unlessShift(operator: string, value: Value, other: Value): Facts {
+  const facts = factsOf(value);
+  if (operator !== '-' || value.type !== 'opaque' || value.extreme === undefined || other.type !== 'table')
+    return facts;
+  return { ...facts, fits: facts.fits.filter((event) => event !== value.extreme) };
+}
+
+/** `year.max() + 1` */
+function shiftedExtreme(operator: string, left: Value, right: Value): Pick<Opaque, 'extreme'> {
+  const [value, other] = left.type === 'constant' ? [right, left] : [left, right];
+  const isShift = (operator === '+' || operator === '-') && other.type === 'constant';
+  return isShift && value.type === 'opaque' && value.extreme !== undefined ? { extreme: value.extreme } : {};
+}
+
 function stateOf(value: Value): TableState | undefined {
   return value.type === 'table' ? value.cell.value : undefined;
 }
@@ -102,7 +121,8 @@ export function binaryValue(
   if (left.type === 'positions' || right.type === 'positions')
     return newTable(emptyTable(NO_FACTS, 'column'));
   if (left.type === 'sequence' && operator === '*') return repeated(left, right);
-  const [a, b] = [withWeights(interp, factsOf(left), factsOf(right), nodes.node), factsOf(right)];
+  const [own, b] = [unlessShift(operator, left, right), unlessShift(operator, right, left)];
+  const a = withWeights(interp, own, b, nodes.node);
   const isBlank = stateOf(left)?.blank === true || stateOf(right)?.blank === true;
   const isScore = operator !== '&' && operator !== '|' && !isBlank;
   const scores = isScore ? meetLabels(interp, a, b, nodes.node) : [];
@@ -118,6 +138,7 @@ export function binaryValue(
       ...(source === undefined ? {} : { source }),
       ...(isElement(left) || isElement(right) ? { element: true } : {}),
       ...arithmeticOnPositions(operator, left, right),
+      ...shiftedExtreme(operator, left, right),
       ...(left.type === 'opaque' && left.named !== undefined ? { named: left.named } : {}),
       ...(pending.length === 0 ? {} : { pending }),
     };

@@ -1,5 +1,5 @@
 import type { Call } from '../syntax/ast.js';
-import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
 import { factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
@@ -57,7 +57,13 @@ export function statistic(
   const rowsText = expression === undefined ? '' : interp.label(expression);
   const subject = `\`${interp.label(call)}\``;
   const event = interp.fit(kind, subject, facts, rowsText, call);
-  return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+  return learnedNumber(facts, event, interp.text(call.callee));
+}
+
+/** What a statistic of these rows is: `name` is that of the function. */
+export function learnedNumber(facts: Facts, event: FitEvent, name: string): Value {
+  const number = opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+  return /(^|[._])(nan|a)?(min|max)$/.test(name) ? { ...number, extreme: event } : number;
 }
 
 export function bins(interp: Interpreter, args: Arguments, call: Call): Value {

@@ -33,7 +33,7 @@ import { renamed, withAxis } from './renaming.js';
 import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced, truncated } from './row-methods.js';
 import { columnOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
-import { isRowWise } from './statistic-calls.js';
+import { isRowWise, learnedNumber } from './statistic-calls.js';
 import { otherSide, textStep } from './steps.js';
 import { fileOf } from './stored-files.js';
 import { concatenated } from './subscripts.js';
@@ -318,7 +318,7 @@ function statistic({ interp, table, state, name, args, call }: TableCall): Value
   if (state.rows.length === 0 || state.missing === true) return opaque({ ...facts, rows: [] });
   const rowsText = call.callee.type === 'attribute' ? interp.label(call.callee.object) : '';
   const event = interp.fit(kind, `\`${interp.label(call)}\``, state, rowsText, call);
-  return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+  return learnedNumber(facts, event, name);
 }
 
 function maskMethod({ interp, table, state, name, args, call }: TableCall): Value {

@@ -46,6 +46,8 @@ export interface Opaque {
   readonly element?: boolean;
   /** A text that the script puts together, of which a part is not known. */
   readonly formatted?: boolean;
+  /** The fit of the least or the greatest value of a column, which the number is, or differs from by a constant. */
+  readonly extreme?: FitEvent;
 }
 export interface PendingStatistic {
   readonly kind: LeakKind;
