@@ -1,12 +1,15 @@
 /**
- * Writes the tables of `docs/errors.md`, `docs/configuration.md` and `docs/entry-points.md` from the code. The tests compare them both ways, so
+ * Writes the tables of `docs/errors.md`, `docs/configuration.md` and `docs/entry-points.md`, and the types of the HTTP client, from
+ * the code. The tests compare them both ways, so
  * a change of the code that forgets the documents fails; this puts it right: `npm run docs`.
  */
+import { writeFileSync } from 'node:fs';
 import { commandsByName, createProgram } from '../src/cli/program.js';
 import { SETTINGS } from '../src/config/settings.js';
 import { ERROR_TABLE } from '../src/errors.js';
 import { entryPointTable } from './entry-points.js';
 import { markdownRows, markdownTable, writeTable } from './markdown-tables.js';
+import { CLIENT_TYPES, clientTypes } from './openapi/client-types.js';
 
 async function flagRows(): Promise<string[][]> {
   return [...commandsByName(await createProgram())].flatMap(([name, { options }]) =>
@@ -57,3 +60,4 @@ writeTable(
 );
 const { head, rows } = await entryPointTable();
 writeTable('entry-points.md', 'entry-points', markdownTable(head, rows));
+writeFileSync(CLIENT_TYPES, await clientTypes());

@@ -85,12 +85,13 @@ export { addSolutionCheck } from './producers/solution-check.js';
 export type { SubmitOutcome } from './producers/submit-once.js';
 export { addSummarize } from './producers/summarize.js';
 export { type WaitOptions, waitForJob } from './producers/wait-for-job.js';
-export { CONTRACT_VERSION, digestOf, RESERVED_TAGS, type Solution, SolutionSchema } from './queues/common.js';
+export { CONTRACT_VERSION, RESERVED_TAGS, type Solution, SolutionSchema } from './queues/common.js';
 export {
   type ContaminationPayload,
   ContaminationPayloadSchema,
   ContaminationResultSchema,
 } from './queues/contamination.js';
+export { digestOf } from './queues/digest.js';
 export {
   type ExtractPayload,
   ExtractPayloadSchema,

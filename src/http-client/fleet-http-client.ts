@@ -1,58 +1,31 @@
-import { type FleetError, UsageError } from '../errors.js';
+import type { FleetError } from '../errors.js';
 import type { AddOptions } from '../producers/add-options.js';
 import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
 import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
 import type { RefinementStep } from '../producers/flows/refinement-step.js';
-import type { JobState, JobView } from '../producers/job-view.js';
-import type { SubmitOutcome } from '../producers/submit-once.js';
+import type { JobState } from '../producers/job-view.js';
+import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
 import type { WaitOptions } from '../producers/wait-for-job.js';
 import { failureError } from '../queues/failure.js';
 import type { JobKind } from '../queues/kind.js';
 import { readResult } from '../queues/read-result.js';
 import {
   BUILT_IN_CONTRACTS,
+  type KindName,
   type KindRef,
   kindNameOf,
   type PayloadInputOf,
   type ResultOf,
 } from '../queues/registry.js';
-import { type ClientOptions, errorOfProblem, sendJson } from './request.js';
-
-/** Characters that a header may have; the error of `fetch` shows a token with others. */
-const TOKEN = /^[\x21-\x7e]+$/;
-
-/**
- * The options of a client. A token is taken without the line break that a file ends with.
- * @throws UsageError `usage` for an address or token that cannot be used. It shows neither: an address may hold a password.
- */
-function checkedOptions(options: ClientOptions): ClientOptions {
-  const address = URL.canParse(options.url) ? new URL(options.url) : undefined;
-  if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
-    throw new UsageError('usage', 'url: the address of the gateway must begin with http:// or https://');
-  }
-  if (address.username !== '' || address.password !== '') {
-    throw new UsageError(
-      'usage',
-      'url: the address of the gateway takes no user and no password; pass a token',
-    );
-  }
-  const token = options.token?.trim();
-  if (token === undefined) return options;
-  if (!TOKEN.test(token)) {
-    throw new UsageError('usage', 'token: it is empty, or has characters that no token has');
-  }
-  return { ...options, token };
-}
-
-/** What the gateway answers to a submission. */
-export interface Submitted {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: JobState;
-  readonly outcome: SubmitOutcome;
-  /** Id of the job that the key named already. */
-  readonly duplicateOf?: string;
-}
+import type { AcceptedAnswer, HttpHealth, HttpJob, HttpRun, RequestBody, Submitted } from './answers.js';
+import { claimEvaluation, type HttpClaim, type HttpClaimOptions } from './claims.js';
+import { type ClientOptions, checkedOptions } from './client-options.js';
+import { GatewayConnection } from './connection.js';
+import { HttpDeadLetters } from './dead-letters.js';
+import { followJob, type HttpEventOptions, type HttpJobEvent } from './job-events.js';
+import { HttpKnownSolutions } from './known-solutions.js';
+import { MAX_POLL_MS } from './polling.js';
+import { errorOfProblem } from './problem.js';
 
 /** Options of a submission, as for the Redis producers. The token says who submits. */
 export type HttpAddOptions = Omit<AddOptions, 'submitter'>;
@@ -62,18 +35,47 @@ export interface HttpBatchItem<K extends KindRef = KindRef> extends HttpAddOptio
   readonly payload: PayloadInputOf<K>;
 }
 
+/** Which jobs a list shows, newest first. */
+export interface HttpJobQuery {
+  /** Name of a kind, or of a pipeline queue. */
+  readonly kind?: KindName;
+  readonly state?: JobState;
+  /** Only jobs of this pipeline run (`tags.run`). */
+  readonly run?: string;
+  /** At most so many jobs; default: 100. */
+  readonly limit?: number;
+}
+
+const ADD_OPTIONS: OptionNames<HttpAddOptions> = {
+  key: true,
+  force: true,
+  tenant: true,
+  priority: true,
+  delayMs: true,
+  budgetUsd: true,
+};
+const BATCH_ITEM: OptionNames<HttpBatchItem> = { ...ADD_OPTIONS, kind: true, payload: true };
+const JOB_QUERY: OptionNames<HttpJobQuery> = { kind: true, state: true, run: true, limit: true };
+const WAIT: OptionNames<Pick<WaitOptions, 'follow'>> = { follow: true };
+const RUN_QUERY: OptionNames<{ readonly limit?: number }> = { limit: true };
+
+/** The route of a kind; those of all kinds are alike. */
+type SubmitPath = '/v1/jobs/solution-check';
+
 /** The contract of a kind; undefined for the name of a kind of one's own. */
 function contractOf(kind: KindRef): JobKind | undefined {
   if (typeof kind !== 'string') return kind;
   return BUILT_IN_CONTRACTS.has(kind) ? BUILT_IN_CONTRACTS.get(kind) : undefined;
 }
 
-/** Longest time that one request waits for the end of a job; longer waits are several requests. */
-const MAX_POLL = '30s';
 const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled'];
 
 /**
- * The fleet over HTTP, with the same types as the Redis producers. For pipelines that reach a gateway but no Redis.
+ * The fleet over HTTP, with the same types as the Redis producers. For programs that reach a gateway but no Redis. It has a
+ * method for every operation of the gateway's OpenAPI document, from which its types are generated.
+ *
+ * Every method throws a FleetError with the code of the gateway's refusal, and `gateway-unreachable` if none answers. An
+ * option that does not exist is `invalid-payload` with its name.
  *
  * @example
  * const fleet = new FleetHttpClient({ url: 'http://fleet.internal:8080', token });
@@ -81,56 +83,70 @@ const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled'];
  * const { status } = await fleet.result('solution-check', id);
  */
 export class FleetHttpClient {
-  readonly #options: ClientOptions;
+  /** Jobs that failed for good. */
+  readonly deadLetters: HttpDeadLetters;
+  /** The known solutions that contamination checks compare answers with. */
+  readonly known: HttpKnownSolutions;
+  readonly #gateway: GatewayConnection;
 
   /** @throws UsageError `usage` for an address or token that cannot be used; it shows neither. */
   constructor(options: ClientOptions) {
-    this.#options = checkedOptions(options);
+    this.#gateway = new GatewayConnection(checkedOptions(options));
+    this.deadLetters = new HttpDeadLetters(this.#gateway);
+    this.known = new HttpKnownSolutions(this.#gateway);
   }
 
   /** Submits one job. @throws FleetError with the gateway's code, `invalid-payload` with the field at fault among them. */
-  add<K extends KindRef>(
+  async add<K extends KindRef>(
     kind: K,
     payload: PayloadInputOf<K>,
     options: HttpAddOptions = {},
   ): Promise<Submitted> {
-    const path = `/v1/jobs/${encodeURIComponent(kindNameOf(kind))}`;
-    return this.#post(path, { payload, ...options }) as Promise<Submitted>;
+    rejectUnknownOptions(options, ADD_OPTIONS);
+    const path = `/v1/jobs/${encodeURIComponent(kindNameOf(kind))}` as SubmitPath;
+    const body = { payload, ...options } as RequestBody<'submit-solution-check'>;
+    // A request that does not wait is answered before the job has ended.
+    return (await this.#gateway.send((api) => api.POST(path, { body }))) as Submitted;
   }
 
   /** Submits many jobs; each is accepted or rejected by itself, in the same order. */
   async addBatch(jobs: readonly HttpBatchItem[]): Promise<(Submitted | { readonly error: FleetError })[]> {
-    const answer = (await this.#post('/v1/jobs:batch', {
-      jobs: jobs.map(({ kind, ...job }) => ({ kind: kindNameOf(kind), ...job })),
-    })) as {
-      jobs: (Submitted | { error: unknown })[];
-    };
+    for (const [at, job] of jobs.entries()) rejectUnknownOptions(job, BATCH_ITEM, `jobs[${at}]`);
+    const items = jobs.map(({ kind, ...job }) => ({ kind: kindNameOf(kind), ...job }));
+    const answer = await this.#gateway.send((api) =>
+      api.POST('/v1/jobs:batch', { body: { jobs: items } as RequestBody<'submit-batch'> }),
+    );
     return answer.jobs.map((job) => {
-      const error = 'error' in job ? errorOfProblem(job.error) : undefined;
-      return error === undefined ? (job as Submitted) : { error };
+      if (!('error' in job)) return job;
+      const error = errorOfProblem(job.error);
+      if (error === undefined) throw new TypeError(`the gateway refused a job with an unknown code`);
+      return { error };
     });
   }
 
-  addRefinementStep(
+  /** Summarizes an ablation study, then extracts the block with most impact and a plan for it. */
+  async addRefinementStep(
     step: RefinementStep,
     options: HttpAddOptions = {},
   ): Promise<{ readonly extract: Submitted; readonly summarize: Submitted }> {
-    return this.#post('/v1/flows/refinement', { ...step, ...options }) as Promise<{
-      extract: Submitted;
-      summarize: Submitted;
-    }>;
+    rejectUnknownOptions(options, ADD_OPTIONS);
+    const body = { ...step, ...options } as RequestBody<'add-refinement-step'>;
+    const answer = await this.#gateway.send((api) => api.POST('/v1/flows/refinement', { body }));
+    return answer as AcceptedAnswer<'add-refinement-step'>;
   }
 
-  addGuardedEvaluation(
+  /** An evaluation that starts after the check of its script; `claim` takes it. */
+  async addGuardedEvaluation(
     request: GuardedEvaluation,
     options: HttpAddOptions = {},
   ): Promise<{ readonly evaluation: Submitted; readonly check: Submitted }> {
-    return this.#post('/v1/flows/guarded-evaluation', { ...request, ...options }) as Promise<{
-      evaluation: Submitted;
-      check: Submitted;
-    }>;
+    rejectUnknownOptions(options, ADD_OPTIONS);
+    const body = { ...request, ...options } as RequestBody<'add-guarded-evaluation'>;
+    const answer = await this.#gateway.send((api) => api.POST('/v1/flows/guarded-evaluation', { body }));
+    return answer as AcceptedAnswer<'add-guarded-evaluation'>;
   }
 
+  /** Guarded evaluations of many candidates, in their order, and a job after them all. */
   addCandidateBatch(
     batch: CandidateBatch,
     options: HttpAddOptions = {},
@@ -138,25 +154,46 @@ export class FleetHttpClient {
     readonly evaluations: readonly { readonly evaluation: Submitted; readonly check: Submitted }[];
     readonly afterAll?: Submitted;
   }> {
-    return this.#post('/v1/flows/candidate-batch', { ...batch, ...options }) as Promise<{
-      evaluations: { evaluation: Submitted; check: Submitted }[];
-      afterAll?: Submitted;
-    }>;
+    rejectUnknownOptions(options, ADD_OPTIONS);
+    const body = { ...batch, ...options } as RequestBody<'add-candidate-batch'>;
+    return this.#gateway.send((api) => api.POST('/v1/flows/candidate-batch', { body }));
   }
 
   /** The job as it is now. @throws FleetError `job-not-found`. */
-  job(id: string): Promise<JobView> {
-    return this.#get(`/v1/jobs/${encodeURIComponent(id)}`) as Promise<JobView>;
+  job(id: string): Promise<HttpJob> {
+    return this.#gateway.send((api) => api.GET('/v1/jobs/{id}', { params: { path: { id } } }));
+  }
+
+  /** Jobs without their results, newest first (without a run: within their kind). */
+  async jobs(query: HttpJobQuery = {}): Promise<readonly HttpJob[]> {
+    rejectUnknownOptions(query, JOB_QUERY);
+    const { jobs } = await this.#gateway.send((api) => api.GET('/v1/jobs', { params: { query } }));
+    return jobs;
+  }
+
+  /**
+   * Everything of one pipeline run, which is what the tag `run` names: jobs as trees, states, cost.
+   * @param options.limit At most so many jobs; the sums are over all. Default: 1,000.
+   */
+  run(run: string, options: { readonly limit?: number } = {}): Promise<HttpRun> {
+    rejectUnknownOptions(options, RUN_QUERY);
+    return this.#gateway.send((api) =>
+      api.GET('/v1/runs/{run}', { params: { path: { run }, query: options } }),
+    );
   }
 
   /**
    * Waits for the end of a job and its follow-ups, whatever it is, by long requests.
    * @param options.follow false: returns when the job has its result, and does not wait for its follow-ups.
    */
-  async wait(id: string, { follow = true }: Pick<WaitOptions, 'follow'> = {}): Promise<JobView> {
-    const path = `/v1/jobs/${encodeURIComponent(id)}?wait=${MAX_POLL}${follow ? '' : '&follow=false'}`;
+  async wait(id: string, options: Pick<WaitOptions, 'follow'> = {}): Promise<HttpJob> {
+    rejectUnknownOptions(options, WAIT);
+    const follow = options.follow ?? true;
+    const query = { wait: `${MAX_POLL_MS}ms`, ...(follow ? {} : { follow: 'false' }) };
     for (;;) {
-      const view = (await this.#get(path)) as JobView;
+      const view = await this.#gateway.send((api) =>
+        api.GET('/v1/jobs/{id}', { params: { path: { id }, query } }),
+      );
       if (ENDED.includes(view.state) || (!follow && view.followUps !== undefined)) return view;
     }
   }
@@ -179,21 +216,51 @@ export class FleetHttpClient {
     return data as ResultOf<K>;
   }
 
+  /**
+   * What happens to a job, until its end; each event once. A lost connection is opened again, for as long as a rejected
+   * request is retried.
+   * @param options.after Id of the last event that is already known.
+   * @throws FleetError `job-not-found`.
+   */
+  events(id: string, options: HttpEventOptions = {}): AsyncGenerator<HttpJobEvent, void, void> {
+    return followJob(this.#gateway, id, options);
+  }
+
   /** Cancels a job, and the children it waits for. */
-  cancel(id: string): Promise<JobView> {
-    return sendJson(this.#options, 'DELETE', `/v1/jobs/${encodeURIComponent(id)}`) as Promise<JobView>;
+  cancel(id: string): Promise<HttpJob> {
+    return this.#gateway.send((api) => api.DELETE('/v1/jobs/{id}', { params: { path: { id } } }));
   }
 
   /** Runs a failed job again. */
-  retry(id: string): Promise<JobView> {
-    return this.#post(`/v1/jobs/${encodeURIComponent(id)}/retry`) as Promise<JobView>;
+  retry(id: string): Promise<HttpJob> {
+    return this.#gateway.send((api) => api.POST('/v1/jobs/{id}/retry', { params: { path: { id } } }));
   }
 
-  #get(path: string): Promise<unknown> {
-    return sendJson(this.#options, 'GET', path);
+  /**
+   * Takes the next evaluation of a pipeline queue, with its checked script; undefined if none comes in time. Extend its lease
+   * before it runs out, and complete or fail it; otherwise the next program that claims gets it.
+   */
+  claim(queue: string, options: HttpClaimOptions = {}): Promise<HttpClaim | undefined> {
+    return claimEvaluation(this.#gateway, queue, options);
   }
 
-  #post(path: string, body?: unknown): Promise<unknown> {
-    return sendJson(this.#options, 'POST', path, body);
+  /** Whether the gateway works. It answers without a token, and is asked once: a sick gateway is an answer. */
+  health(): Promise<HttpHealth> {
+    return this.#gateway.ask((api, fetch) => api.GET('/healthz', { fetch }));
+  }
+
+  /** Whether the gateway wants requests: as `health`, and `unavailable` while it stops. */
+  readiness(): Promise<HttpHealth> {
+    return this.#gateway.ask((api, fetch) => api.GET('/readyz', { fetch }));
+  }
+
+  /** The metrics, in the text format of Prometheus. */
+  metrics(): Promise<string> {
+    return this.#gateway.send((api) => api.GET('/metrics', { parseAs: 'text' }));
+  }
+
+  /** The OpenAPI document of the gateway, with the routes of its own kinds. */
+  openApi(): Promise<{ readonly openapi: string }> {
+    return this.#gateway.send((api) => api.GET('/v1/openapi.json'));
   }
 }

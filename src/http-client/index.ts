@@ -1,8 +1,20 @@
 /** The fleet over HTTP: no Redis, no queue library and no agent code is loaded. */
+export type {
+  HttpDeadLetterAction,
+  HttpHealth,
+  HttpJob,
+  HttpKnownSolution,
+  HttpRun,
+  Submitted,
+} from './answers.js';
+export type { HttpClaim, HttpClaimOptions, HttpFailOptions } from './claims.js';
+export type { ClientOptions } from './client-options.js';
+export type { HttpDeadLetter, HttpDeadLetterQuery, HttpDeadLetters } from './dead-letters.js';
 export {
   FleetHttpClient,
   type HttpAddOptions,
   type HttpBatchItem,
-  type Submitted,
+  type HttpJobQuery,
 } from './fleet-http-client.js';
-export type { ClientOptions } from './request.js';
+export type { HttpEventOptions, HttpJobEvent } from './job-events.js';
+export type { HttpKnownSolutions, HttpNewKnownSolution } from './known-solutions.js';

@@ -1,5 +1,6 @@
-import { digestOf, type Solution } from '../queues/common.js';
+import type { Solution } from '../queues/common.js';
 import type { ContaminationJobResult } from '../queues/contamination.js';
+import { digestOf } from '../queues/digest.js';
 import type { ContaminationSettings, ScriptContamination } from '../queues/test-case.js';
 import type { ChildWork } from './processor.js';
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { thenField } from './follow-ups/contract.js';
 import { nameField } from './names.js';
@@ -50,8 +49,3 @@ export const agentResultBase = {
   agent: AgentProvenanceSchema,
   notes: z.array(z.string()).optional(),
 };
-
-/** SHA-256 (hexadecimal) of a script as UTF-8; ties an answer to its script. */
-export function digestOf(content: string): string {
-  return createHash('sha256').update(content, 'utf8').digest('hex');
-}

@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module';
-
-const require = createRequire(import.meta.url);
+import { distance } from 'fastest-levenshtein';
 
 /** A name with more edits than this, or with half of its letters changed, is another name and not a misspelled one. */
 const MAX_EDITS = 3;
@@ -11,8 +9,6 @@ const MAX_COMPARED = 100;
 /** The known name that a misspelled one most likely means; undefined if it resembles none. Case does not count. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_COMPARED) return undefined;
-  // Loaded here, since only an error message needs it.
-  const { distance } = require('fastest-levenshtein') as typeof import('fastest-levenshtein');
   let nearest: string | undefined;
   let fewest = Math.min(MAX_EDITS, name.length * MAX_EDITED_PART) + 1;
   for (const candidate of known) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { messageOf } from '../errors.js';
-import { digestOf } from '../queues/common.js';
+import { digestOf } from '../queues/digest.js';
 import type { TrialSummary } from '../queues/solution-check.js';
 import { neutralizeMagics } from '../solution/index.js';
 import { failureOf, hitLimit, RunSchema, whatFailed } from './compare-runs.js';

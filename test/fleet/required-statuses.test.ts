@@ -14,7 +14,7 @@ import {
   type GuardedEvaluation,
 } from '../../src/producers/flows/guarded-evaluation.js';
 import { addKnownSolutions, removeKnownSolutions } from '../../src/producers/known-solutions.js';
-import { digestOf } from '../../src/queues/common.js';
+import { digestOf } from '../../src/queues/digest.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';

@@ -4,7 +4,7 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { findUnservedQueues } from '../../src/fleet/doctor/unserved-kinds.js';
 import { boundedOutcomes } from '../../src/producers/flows/batch-outcomes.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
-import { digestOf } from '../../src/queues/common.js';
+import { digestOf } from '../../src/queues/digest.js';
 import { KIND_NAMES } from '../../src/queues/registry.js';
 import type { TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';

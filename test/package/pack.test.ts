@@ -117,7 +117,12 @@ describe('importing the installed package', () => {
       expect(loaded).not.toContain(heavy);
   });
 
-  const ENTRIES = ['solution-fleet', 'solution-fleet/worker', 'solution-fleet/contamination'];
+  const ENTRIES = [
+    'solution-fleet',
+    'solution-fleet/worker',
+    'solution-fleet/contamination',
+    'solution-fleet/http',
+  ];
   it('finds every entry as code', () => {
     const code = ENTRIES.map((entry) => `await import('${entry}');`).join('\n');
     expect(installed.evaluate(`${code}\nprocess.exit()`)).toMatchObject({ status: 0, stderr: '' });
@@ -149,7 +154,7 @@ describe('importing the installed package', () => {
     const { status, stdout } = installed.run(process.execPath, [compiler, '--noEmit', ...options, 'use.ts']);
     // The two errors are those that are made here on purpose: the types are really looked at.
     expect(status).not.toBe(0);
-    const wrongs = ['use.ts(1,14): error TS2322', 'use.ts(13,59): error TS2322'];
+    const wrongs = ['use.ts(1,14): error TS2322', 'use.ts(15,59): error TS2322'];
     expect(stdout.match(/^\S.*error TS\d+/gm)).toEqual(wrongs);
   });
 

@@ -54,7 +54,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
     'trial',
   ],
   gateway: ['producers', 'queues'],
-  // Types of the producers alone: the client loads no queue.
+  // Of the producers the types, and the check of option names: the client loads no queue.
   'http-client': ['producers', 'queues'],
 };
 /** The public entries and the command line put the rooms together. */
@@ -131,7 +131,7 @@ describe('the rooms of src/', () => {
 /** What a process or thread loads at its start: each of these would take a good part of the time that it takes to start. */
 const PACKAGES_AT_START: Readonly<Record<string, readonly string[]>> = {
   'src/cli/main.ts': ['commander', 'picocolors'],
-  'src/cli/isolated-process.ts': ['ioredis', 'piscina', 'zod'],
+  'src/cli/isolated-process.ts': ['fastest-levenshtein', 'ioredis', 'piscina', 'zod'],
   'src/fleet/analysis-task.ts': ['diff', 'web-tree-sitter'],
   'src/fleet/embedded-redis-supervisor.ts': [],
 };

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { AgentError, PayloadError } from '../../src/errors.js';
 import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
-import { digestOf } from '../../src/queues/common.js';
+import { digestOf } from '../../src/queues/digest.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { checkWith } from '../support/leakage-check.js';
 import {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { processExtract } from '../../src/processors/extract.js';
 import { processSummarize } from '../../src/processors/summarize.js';
-import { digestOf } from '../../src/queues/common.js';
+import { digestOf } from '../../src/queues/digest.js';
 import { type ExtractPayload, ExtractResultSchema } from '../../src/queues/extract.js';
 import { replaceBlock, validateCodeBlock } from '../../src/solution/index.js';
 import { runnerFor } from '../support/agent-answers.js';

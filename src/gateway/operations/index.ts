@@ -12,7 +12,10 @@ import { submitBatch } from './submit-batch.js';
 import { submitOperations } from './submit-job.js';
 
 /** Every route of the API, in the order of the documentation. */
-export function allOperations(link: FleetLink, metrics: Metrics): readonly (Operation | OpenOperation)[] {
+export function allOperations(
+  link: Pick<FleetLink, 'kinds' | 'closing' | 'health'>,
+  metrics: Metrics,
+): readonly (Operation | OpenOperation)[] {
   const { kinds } = link;
   const operations: (Operation | OpenOperation)[] = [
     ...submitOperations(kinds),

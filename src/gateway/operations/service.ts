@@ -18,7 +18,7 @@ const HealthSchema = z
   .meta({ id: 'Health' });
 
 /** The health checks for load balancers and container engines. */
-export function healthOperations(link: FleetLink): OpenOperation[] {
+export function healthOperations(link: Pick<FleetLink, 'closing' | 'health'>): OpenOperation[] {
   const answer = async (isWanted: (redis: RedisHealth['redis']) => boolean): Promise<Reply> => {
     const health = await link.health();
     const isOk = isWanted(health.redis);

@@ -4,7 +4,7 @@ import { AgentType } from '../../agents/agent-type.js';
 import { type ExtractorOutput, ExtractorOutputSchema } from '../../agents/outputs.js';
 import { PromptRegistry } from '../../agents/prompt-registry.js';
 import { AgentError, InternalError, PayloadError } from '../../errors.js';
-import { digestOf } from '../../queues/common.js';
+import { digestOf } from '../../queues/digest.js';
 import { type ExtractPayload, type ExtractResult, WITHOUT_SCORES } from '../../queues/extract.js';
 import { NO_USAGE } from '../../queues/usage.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';

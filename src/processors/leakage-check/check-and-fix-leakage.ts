@@ -4,7 +4,8 @@ import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import { analyzedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { JobFiles } from '../../agents/workspace/job-files.js';
 import { isAnalysisLimit, PayloadError } from '../../errors.js';
-import { digestOf, type Solution } from '../../queues/common.js';
+import type { Solution } from '../../queues/common.js';
+import { digestOf } from '../../queues/digest.js';
 import {
   type Finding,
   type FindingSource,

@@ -7,7 +7,8 @@ import {
   type LeakageDetectionOutput,
   LeakageDetectionOutputSchema,
 } from '../../agents/outputs.js';
-import { digestOf, type Solution } from '../../queues/common.js';
+import type { Solution } from '../../queues/common.js';
+import { digestOf } from '../../queues/digest.js';
 import { locateBlock } from '../../solution/index.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { UsageMeter } from '../usage-meter.js';

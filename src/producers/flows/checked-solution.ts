@@ -1,7 +1,8 @@
 import type { Job } from 'bullmq';
 import { RefusedSolutionError, UncheckedSolutionError } from '../../errors.js';
 import { childValues } from '../../queues/child-values.js';
-import { digestOf, type Solution } from '../../queues/common.js';
+import type { Solution } from '../../queues/common.js';
+import { digestOf } from '../../queues/digest.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import {
   type Finding,

@@ -1,5 +1,5 @@
 import type { JobsOptions } from 'bullmq';
-import { digestOf } from '../../queues/common.js';
+import { digestOf } from '../../queues/digest.js';
 import {
   CHECK_STATUSES,
   type RequiredStatuses,

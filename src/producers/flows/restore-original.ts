@@ -1,4 +1,4 @@
-import { digestOf } from '../../queues/common.js';
+import { digestOf } from '../../queues/digest.js';
 import type { Finding } from '../../queues/solution-check.js';
 
 /**
