@@ -112,7 +112,14 @@ function readShipped(): Map<string, RegisteredPrompt> {
 }
 
 function applyOverrides(prompts: Map<string, RegisteredPrompt>, folder: string): void {
-  for (const path of promptFilesIn(folder)) {
+  const paths = promptFilesIn(folder);
+  if (paths.length === 0) {
+    throw new PromptError(
+      'prompt-not-found',
+      `The prompt folder ${folder} has no prompt file. The prompts are: ${[...prompts.keys()].join(', ')}.`,
+    );
+  }
+  for (const path of paths) {
     const shipped = prompts.get(basename(path));
     if (!shipped) {
       throw new PromptError(

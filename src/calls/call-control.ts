@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
+import type { ModelLimits } from '../config/model-limits.js';
 import { type Clock, systemClock } from './clock.js';
-import type { ModelLimits } from './limiter/model-limits.js';
 
 /** Limits of a worker's agent calls. */
 export interface CallControlOptions {

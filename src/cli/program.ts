@@ -43,7 +43,10 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
     .version(packageVersion())
     .showSuggestionAfterError()
     .configureOutput({ outputError: (message) => printUsageError(message) })
-    .exitOverride();
+    .exitOverride()
+    .hook('preAction', async (_program, command) => {
+      await (await import('./start/before-command.js')).beforeCommand(command);
+    });
   // One after the other: their order is that of the help.
   for (const { load } of modulesFor(args)) (await load())(program);
   return program;

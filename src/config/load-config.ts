@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors.js';
+import { rejectMisspelledSettings } from './setting-names.js';
 import { type Config, SETTINGS, type Setting, type SettingName } from './settings.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,9 +42,10 @@ export function isSet(name: SettingName, environment: Environment = process.env)
 
 /**
  * Reads the configuration from the environment.
- * @throws ConfigurationError naming the variable that cannot be used.
+ * @throws ConfigurationError naming the variable that cannot be used, or whose name is a misspelled one.
  */
 export function loadConfig(environment: Environment = process.env): Config {
+  rejectMisspelledSettings(environment);
   const entries = describeConfig(environment).map(({ name, value }) => [name, value]);
   return Object.fromEntries(entries) as Config;
 }

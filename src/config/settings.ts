@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ModelLimitsTextSchema } from './model-limits.js';
 
 /** One variable of the environment that the fleet reads. */
 export interface Setting<Value> {
@@ -41,6 +42,7 @@ const list = z
       .map((entry) => entry.trim())
       .filter((entry) => entry !== ''),
   )
+  .refine((entries) => entries.length > 0, 'lists nothing')
   .optional();
 
 /** Longest wait of Node's timers, in milliseconds. */
@@ -151,7 +153,7 @@ export const SETTINGS = {
   modelLimits: setting(
     'FLEET_MODEL_LIMITS',
     'unset: what the provider says',
-    optionalText,
+    ModelLimitsTextSchema.optional(),
     'Limits a minute by model, as JSON: `{"*":{"requests":50,"inputTokens":40000,"outputTokens":8000}}`.',
   ),
   quotaParkMs: setting(

@@ -1,5 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { findProgram } from '../config/find-program.js';
 import { programFolders } from '../config/paths.js';
 import { RedisError } from '../errors.js';
 
@@ -41,21 +40,4 @@ function installAdvice(folders: readonly string[]): string {
   return known === undefined
     ? 'Install Redis 6.2 or newer, or set FLEET_REDIS_URL to a running one.'
     : `Install one with "${known[1]}", or set FLEET_REDIS_URL to a running one.`;
-}
-
-function findProgram(name: string, folders: readonly string[]): string | undefined {
-  return folders
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, name))
-    .find(isExecutableFile);
-}
-
-function isExecutableFile(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    // It does not exist or is not executable: the search goes on with the next folder.
-    return false;
-  }
 }

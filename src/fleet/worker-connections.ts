@@ -36,18 +36,15 @@ export async function untilConnected(
   return true;
 }
 
-/** How long Redis may be away while a worker starts, in milliseconds. */
-const AWAY_AT_START_MS = 5_000;
-
 /**
  * Waits for the start of a worker, whose commands would wait forever for a Redis that died in the meantime. A slow Redis is
  * waited for: its connections stay open.
- * @throws RedisError `redis-unreachable` once a connection has been broken for five seconds.
+ * @throws RedisError `redis-unreachable` once a connection has been broken for `redisTimeoutMs`.
  */
 export async function unlessAway(
   start: Promise<void>,
   clients: readonly Redis[],
-  address: string,
+  { redisUrl, redisTimeoutMs }: { readonly redisUrl: string; readonly redisTimeoutMs: number },
 ): Promise<void> {
   const brokenAt = new Map<Redis, number>();
   const noteBroken = (client: Redis) => () => {
@@ -64,8 +61,8 @@ export async function unlessAway(
   const lost = new Promise<never>((_resolve, reject) => {
     timer = setInterval(() => {
       const now = performance.now();
-      if (![...brokenAt.values()].some((at) => now - at >= AWAY_AT_START_MS)) return;
-      const endpoint = redisAddress(redisOptionsFrom(address));
+      if (![...brokenAt.values()].some((at) => now - at >= redisTimeoutMs)) return;
+      const endpoint = redisAddress(redisOptionsFrom(redisUrl));
       reject(
         new RedisError(
           'redis-unreachable',

@@ -38,6 +38,7 @@ import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS } from './two-lanes.js';
 import { DEFAULT_UNHEALTHY_MS, Watchdog } from './watchdog.js';
 import { unlessAway, untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
+import { assertWorkerOptions } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
 import { WriteRefusals } from './write-refusals.js';
 
@@ -50,6 +51,8 @@ export interface WorkerOptions extends RedisWaitOptions {
   readonly kinds?: readonly (KindName | Kind)[];
   /** Modules that export kinds of one's own. The isolated process loads them too. */
   readonly kindsFrom?: readonly string[];
+  /** How long Redis may be away while the worker starts, in milliseconds; then it does not start. Default: five seconds. */
+  readonly redisTimeoutMs?: number;
   /** Number of concurrent jobs of each kind. */
   readonly concurrency: number;
   /** How long the lock of a running job lasts without a renewal, in milliseconds. */
@@ -82,6 +85,8 @@ export interface WorkerOptions extends RedisWaitOptions {
   readonly isolatedProcess?: URL;
 }
 
+/** How long Redis may be away while a worker starts, in milliseconds, if the options do not say it. */
+const DEFAULT_REDIS_TIMEOUT_MS = 5_000;
 /** Time after the drain for the last writes and for closing connections, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 15_000;
 /** Time for closing a queue worker that could not start, in milliseconds. */
@@ -120,9 +125,10 @@ export class FleetWorker {
 
   /**
    * Starts a worker.
-   * @throws KindError if a kind of one's own cannot be used; UsageError `unknown-kind`; RedisError if Redis is unreachable, too old, or may drop jobs: the message says what to do.
+   * @throws PayloadError naming an option that does not exist; UsageError or ConfigurationError naming one that cannot be used; PromptError naming a prompt of FLEET_PROMPTS that cannot; KindError if a kind of one's own cannot be used; UsageError `unknown-kind`; RedisError if Redis is unreachable, too old, or may drop jobs: the message says what to do.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
+    assertWorkerOptions(options);
     const { redisUrl, prefix, logger, lockMs, concurrency } = options;
     const kindsFrom = (options.kindsFrom ?? []).map(moduleUrl);
     const registry = await loadKinds(
@@ -131,9 +137,9 @@ export class FleetWorker {
     );
     const kinds = (options.kinds ?? registry.names).map((kind) => registry.get(kindNameOf(kind)).name);
     assertPrefixFitsCluster(redisUrl, prefix);
-    const { waitForSlow } = options;
-    await checkRedis(redisUrl, { waitForSlow });
-    const client = await connectProducer(redisUrl, { waitForSlow });
+    const { waitForSlow, redisTimeoutMs = DEFAULT_REDIS_TIMEOUT_MS } = options;
+    await checkRedis(redisUrl, { waitForSlow, timeoutMs: redisTimeoutMs });
+    const client = await connectProducer(redisUrl, { waitForSlow, timeoutMs: redisTimeoutMs });
     const connection = workerConnection(redisUrl, { waitForSlow });
     const subscriber = new DurableRedis(connection);
     // Waits while Redis is unreachable or refuses: a paid answer must not be lost.
@@ -265,7 +271,7 @@ export class FleetWorker {
       await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     };
     try {
-      await unlessAway(ready(), [client, subscriber, durableClient], redisUrl);
+      await unlessAway(ready(), [client, subscriber, durableClient], { redisUrl, redisTimeoutMs });
     } catch (thrown) {
       await fleetWorker.#abandon();
       throw thrown;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { KindError, messageOf } from '../errors.js';
+import { suggestionFor } from '../nearest-name.js';
 import { payloadBase } from '../queues/common.js';
 import { definitionProblem } from '../queues/definition-problem.js';
 import { DEFAULT_JOB, type JobDefaults, type JobKind, type KindLimits } from '../queues/kind.js';
-import { suggestionFor } from '../queues/nearest-name.js';
 import type { Work } from './processor.js';
 
 /** A payload with the fields that every payload has. */

@@ -47,6 +47,13 @@ const CLIENT_OPTIONS: OptionNames<FleetClientOptions> = {
   waitForSlow: true,
 };
 
+export const TEXT_LIMIT_NAMES: OptionNames<TextLimits> = {
+  textBytes: true,
+  largeTextBytes: true,
+  dataBytes: true,
+};
+const MEMORY_LIMIT_NAMES: OptionNames<MemoryLimits> = { admitPercent: true, maxBytes: true };
+
 /** Callers without types may forget it. */
 function assertAddress(redisUrl: unknown): void {
   if (typeof redisUrl === 'string') return;
@@ -125,6 +132,8 @@ export class FleetClient {
    */
   static async open(options: FleetClientOptions): Promise<FleetClient> {
     rejectUnknownOptions(options, CLIENT_OPTIONS);
+    rejectUnknownOptions(options.limits ?? {}, TEXT_LIMIT_NAMES, 'limits');
+    rejectUnknownOptions(options.memory ?? {}, MEMORY_LIMIT_NAMES, 'memory');
     assertAddress(options.redisUrl);
     assertPrefixFitsCluster(options.redisUrl, options.prefix ?? 'fleet');
     return new FleetClient(

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { UsageError } from '../errors.js';
-import { suggestionFor } from '../queues/nearest-name.js';
+import { suggestionFor } from '../nearest-name.js';
 import { rememberedQueues } from '../queues/pipeline-queues.js';
 import type { FleetClient } from './fleet-client.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suggestionFor } from './nearest-name.js';
+import { suggestionFor } from '../nearest-name.js';
 import { fieldPath, firstIssue } from './validate.js';
 
 /**

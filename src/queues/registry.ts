@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { KindError, UsageError } from '../errors.js';
+import { nearestName } from '../nearest-name.js';
 import { contamination } from './contamination.js';
 import { extract } from './extract.js';
 import type { JobKind } from './kind.js';
-import { nearestName } from './nearest-name.js';
 import { refinementLoop } from './refinement-loop.js';
 import { solutionCheck } from './solution-check.js';
 import { summarize } from './summarize.js';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
+import { nearestName } from '../nearest-name.js';
 import { isJobKey, parseJobKey } from './job-key.js';
-import { nearestName } from './nearest-name.js';
 import { queueClaimsKey } from './redis-keys.js';
 
 /** How long after its last claim or heartbeat a queue counts as served, in milliseconds. A claim may wait for half of it. */

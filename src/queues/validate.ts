@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { PayloadError } from '../errors.js';
+import { nearestName } from '../nearest-name.js';
 import { newerContract } from './contract-version.js';
 import { boundsProblem, followUpsOf } from './follow-ups/contract.js';
 import { followUpProblem } from './follow-ups/rules.js';
 import type { ChildResult, JobKind } from './kind.js';
-import { nearestName } from './nearest-name.js';
 import { type BuiltInKindName, KINDS, type KindRegistry, type PayloadOf } from './registry.js';
 
 /** Limits of single texts in a payload, in bytes of UTF-8. */

@@ -134,7 +134,8 @@ describe('a secret in the wrong variable', () => {
       [...variables, 'ANTHROPIC_API_KEY', 'FLEET_REDIS_URL'].map((name) => [name, key]),
     );
     const { stdout, stderr, exitCode } = await fleetCommand(['config', ...flags], { env, ownProcess: true });
-    expect(exitCode).toBe(0);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('(prompt-not-found)');
     expect(stdout).toContain('FLEET_TRUSTED_HOSTS');
     expect(stdout + stderr).not.toContain('S3CR3T');
   });

@@ -94,10 +94,8 @@ describe('commands that are given hostile names and files', () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, name), `x = 1 # ${HOSTILE_NAME}\n`);
     writeFileSync(join(cwd, 'known\u001b.jsonl'), known);
-    const env = {
-      ...(args[0] === 'check' ? {} : { FLEET_REDIS_URL: redis.url }),
-      FLEET_PYTHON: HOSTILE_NAME,
-    };
+    // A command with a worker of its own does not start with such an interpreter.
+    const env = args[0] === 'check' ? {} : { FLEET_REDIS_URL: redis.url, FLEET_PYTHON: HOSTILE_NAME };
     const { stdout, stderr } = await fleetCommand(args, { cwd, env });
     expect(stdout + stderr).not.toBe('');
     expectHarmless(stdout);

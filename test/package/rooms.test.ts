@@ -14,6 +14,7 @@ const LEAVES = [
   'async',
   'open-descriptor',
   'link-boundary',
+  'nearest-name',
 ];
 
 /** Rooms that each room may import. Before you add another, consider whether the dependency should exist. */
@@ -26,6 +27,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   async: [],
   'open-descriptor': [],
   'link-boundary': [],
+  'nearest-name': [],
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],
   // The contract of a kind names the settings of its computation.

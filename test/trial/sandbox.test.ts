@@ -1,12 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { findProgram } from '../../src/config/find-program.js';
 import { RunSchema } from '../../src/trial/compare-runs.js';
-import { findProgram } from '../../src/trial/sandbox/find-program.js';
 import { findSandbox } from '../../src/trial/sandbox/find-sandbox.js';
 import { runInside } from '../../src/trial/sandbox/run-inside.js';
 import { sandboxOfMachine, TRIAL_SETTINGS } from '../support/trials.js';
@@ -185,7 +185,7 @@ describe.skipIf(process.platform !== 'linux')('without an isolating sandbox', ()
     expect(readdirSync('/')).toEqual(before);
   });
 
-  it.skipIf(process.getuid?.() !== 0 || !existsSync(findProgram('setpriv')))(
+  it.skipIf(process.getuid?.() !== 0 || !findProgram('setpriv') !== undefined)(
     'a container that may not make namespaces is refused, with the reason of the kernel',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'trial-test-'));

@@ -3,9 +3,11 @@ import { DEFAULT_MODEL } from '../../agents/default-model.js';
 import { chooseRunner } from '../../agents/select-runner.js';
 import { describeConfig, loadConfig } from '../../config/load-config.js';
 import { redactData, redactSecrets } from '../../config/redact.js';
-import { SETTINGS } from '../../config/settings.js';
-import { messageOf } from '../../errors.js';
+import { type Config, SETTINGS } from '../../config/settings.js';
+import { FleetError, messageOf } from '../../errors.js';
 import { projectStatePath } from '../../fleet/project-state.js';
+import { errorJson, printError } from '../print-error.js';
+import { assertStartable } from '../start/assert-startable.js';
 import { colorsFor } from '../terminal/colors.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson } from '../terminal/print.js';
@@ -16,7 +18,8 @@ export function addConfigCommand(program: Command): void {
     .command('config')
     .description('Show the configuration in use, and where each value comes from.')
     .option('--json', 'print JSON')
-    .action((options: { readonly json?: true }) => {
+    .addHelpText('after', '\nExit code: 0 every value can be used, 2 one cannot.')
+    .action(async (options: { readonly json?: true }) => {
       const entries = describeConfig().map(({ variable, value, source }) => ({
         variable,
         value: shownValue(variable, value),
@@ -27,9 +30,11 @@ export function addConfigCommand(program: Command): void {
       const model = redactSecrets(config.model ?? DEFAULT_MODEL);
       const embeddedRedis =
         config.redisUrl === undefined ? redactSecrets(dataLocation(config.dataDirectory)) : null;
+      const problem = await startProblem(config);
+      if (problem !== undefined) process.exitCode = printError(problem).entry.exitCode;
       if (options.json) {
-        const shown = { settings: entries, agent: agent.name, model, embeddedRedis };
-        printJson(shown, 2);
+        const error = problem === undefined ? null : errorJson(problem);
+        printJson({ settings: entries, agent: agent.name, model, embeddedRedis, error }, 2);
         return;
       }
       const colors = colorsFor(process.stdout);
@@ -48,7 +53,19 @@ export function addConfigCommand(program: Command): void {
     });
 }
 
+/** Why a worker or a gateway with this configuration would not start. */
+async function startProblem(config: Config): Promise<FleetError | undefined> {
+  try {
+    await assertStartable(config, ['gateway', 'worker']);
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof FleetError)) throw thrown;
+    return thrown;
+  }
+}
+
 function shownValue(variable: string, value: unknown): unknown {
+  if (variable === SETTINGS.modelLimits.variable && value !== undefined) return JSON.stringify(value);
   if (typeof value !== 'string') return redactData(value ?? null);
   return redactSecrets(
     variable === SETTINGS.redisUrl.variable ? shownAddress(value) : withoutPasswords(value),

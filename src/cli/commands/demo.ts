@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
 import { JobError, messageOf } from '../../errors.js';
 import { acquireThrowawayRedis, type ThrowawayRedis } from '../../fleet/embedded-redis.js';
 import { FleetClient } from '../../producers/fleet-client.js';
@@ -21,8 +20,6 @@ export function addDemoCommand(program: Command): void {
 
 /** Runs on a Redis of its own, so that it neither sees nor leaves anything of the user's project. */
 function demo(): Promise<void> {
-  // The worker has the same environment, and would only say later what is wrong with it.
-  loadConfig();
   return interruptible(async (interrupted) => {
     const redis = await acquireThrowawayRedis();
     try {

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { UsageError } from '../../errors.js';
-import { nearestName } from '../../queues/nearest-name.js';
+import { nearestName } from '../../nearest-name.js';
 import { servedKinds } from '../../queues/unserved-children.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { PayloadError, RequestError } from '../../errors.js';
-import { nearestName } from '../../queues/nearest-name.js';
+import { nearestName } from '../../nearest-name.js';
 import { fieldPath, issueMessage } from '../../queues/validate.js';
 import type { Resource } from '../admission/resource-limits.js';
 import type { Role } from '../auth/roles.js';

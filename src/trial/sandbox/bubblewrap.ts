@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
-import { findProgram } from './find-program.js';
+import { findProgram } from '../../config/find-program.js';
 import type { HostPython } from './host-python.js';
 import { DISK_MB, SANDBOX_ENVIRONMENT, type Sandbox } from './sandbox.js';
 
@@ -18,7 +18,7 @@ export function bubblewrapSandbox({ executable, readable }: HostPython): Sandbox
   return {
     name: 'bubblewrap',
     command: (pythonArguments) => ({
-      file: findProgram('bwrap'),
+      file: findProgram('bwrap') ?? 'bwrap',
       args: [
         ...['--unshare-all', '--unshare-user', '--die-with-parent', '--as-pid-1', '--new-session'],
         ...['--cap-drop', 'ALL', '--clearenv'],

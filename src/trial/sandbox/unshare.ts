@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import { findProgram } from '../../config/find-program.js';
 import { isWithin } from '../../config/paths.js';
 import { packagePath } from '../../package-root.js';
-import { findProgram } from './find-program.js';
 import type { HostPython } from './host-python.js';
 import { DISK_MB, SANDBOX_ENVIRONMENT, type Sandbox } from './sandbox.js';
 
@@ -40,7 +40,7 @@ export function unshareSandbox({ executable, readable }: HostPython): Sandbox {
         ? ['--reuid', user, '--regid', user, '--clear-groups']
         : ['--securebits=+noroot,+noroot_locked'];
       return {
-        file: findProgram('unshare'),
+        file: findProgram('unshare') ?? 'unshare',
         args: [
           ...(isRoot ? [] : ['--user', '--map-root-user']),
           ...NAMESPACES,

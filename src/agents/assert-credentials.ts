@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError } from '../errors.js';
+import type { RunnerChoice } from './select-runner.js';
+
+/** Each is enough for the SDK, or names where it finds the rest. */
+const CREDENTIAL_VARIABLES = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'ANTHROPIC_PROFILE',
+  'ANTHROPIC_CONFIG_DIR',
+  'ANTHROPIC_FEDERATION_RULE_ID',
+  'ANTHROPIC_CUSTOM_HEADERS',
+];
+
+/** Where the SDK finds the profiles of `ant auth login`, if ANTHROPIC_CONFIG_DIR names no folder. */
+function profileFolders({ XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv): string[] {
+  return [
+    join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'anthropic'),
+    ...(APPDATA ? [join(APPDATA, 'Anthropic')] : []),
+  ];
+}
+
+/**
+ * Asserts that the Messages API can be called if it is chosen: without any credential every job would fail for good.
+ * @throws ConfigurationError that names FLEET_AGENT.
+ */
+export function assertCredentials(
+  { name }: RunnerChoice,
+  environment: NodeJS.ProcessEnv = process.env,
+): void {
+  if (name !== 'anthropic') return;
+  if (CREDENTIAL_VARIABLES.some((variable) => Boolean(environment[variable]))) return;
+  if (profileFolders(environment).some((folder) => existsSync(folder))) return;
+  throw new ConfigurationError(
+    'FLEET_AGENT: is anthropic, but there is no credential for the Messages API; set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN',
+    { field: 'FLEET_AGENT' },
+  );
+}

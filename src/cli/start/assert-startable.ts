@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import { assertCredentials } from '../../agents/assert-credentials.js';
+import { chooseRunner } from '../../agents/select-runner.js';
+import { assertWorkspaceRoots } from '../../agents/workspace/assert-roots.js';
+import { assertModels } from '../../calls/assert-models.js';
+import { isProgram } from '../../config/find-program.js';
+import { isSet } from '../../config/load-config.js';
+import { type Config, SETTINGS, type SettingName } from '../../config/settings.js';
+import { ConfigurationError } from '../../errors.js';
+import { knownKinds } from '../known-kinds.js';
+
+/** What a command runs in this process, or in one of its own. */
+export type Part = 'worker' | 'gateway';
+
+/**
+ * Asserts that the parts which a command runs can use the configuration, before anything is opened: what is wrong would
+ * otherwise fail job after job.
+ * @throws ConfigurationError, PromptError or KindError: one sentence that names the setting, the prompt or the module.
+ */
+export async function assertStartable(config: Config, parts: readonly Part[]): Promise<void> {
+  if (parts.length === 0) return;
+  await knownKinds(config);
+  const roots = config.workspaceRoots?.map((root) => resolve(root)) ?? [];
+  const isWorker = parts.includes('worker');
+  // A gateway compares names: the directories may be those of the workers' machines.
+  assertWorkspaceRoots(roots, SETTINGS.workspaceRoots.variable, { mayBeMissing: !isWorker });
+  if (!isWorker) return;
+  // Most commands need no prompts.
+  const { PromptRegistry } = await import('../../agents/prompt-registry.js');
+  PromptRegistry.shared();
+  assertCredentials(chooseRunner(config.agent));
+  assertModels(config);
+  assertPrograms(config);
+}
+
+/** Programs that work is done with. Those that no setting names may be missing. */
+function assertPrograms(config: Config): void {
+  if (process.platform === 'win32') return;
+  assertProgram('python', config.python);
+  assertProgram('trialPython', config.trialPython);
+  const [sandbox = ''] = config.trialSandbox.trim().split(/\s+/);
+  if (sandbox !== 'auto' && sandbox !== 'off') assertProgram('trialSandbox', sandbox);
+}
+
+function assertProgram(name: SettingName, command: string | undefined): void {
+  if (command === undefined || command === '' || !isSet(name) || isProgram(command)) return;
+  const { variable } = SETTINGS[name];
+  const problem = 'is not a program: neither a name on the PATH nor the path of an executable file';
+  throw new ConfigurationError(`${variable}: ${JSON.stringify(command)} ${problem}`, { field: variable });
+}
