@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, KFold, train_test_split
 rng = np.random.default_rng(0)
 df = pd.read_csv("a.csv")
 valid = df.sample(frac=0.2, random_state=3)
@@ -104,6 +105,67 @@ const ROWS: readonly (readonly [clean: string, leaky: string])[] = [
     'train, valid = df.head(len(df) - 100), df.tail(100)',
     'train, valid = df.head(len(df) - 100), df.head(100)',
   ],
+  ['train = df.drop(index=list(valid.index))', 'train = df.drop(index=list(other.index))'],
+  [
+    'train = df[np.logical_not(df.index.isin(valid.index))]',
+    'train = df[np.logical_not(df.index.isin(other.index))]',
+  ],
+  ['train = df[np.invert(df.index.isin(valid.index))]', 'train = df[df.index.isin(valid.index)]'],
+  ['train = df.reindex(df.index.drop(valid.index))', 'train = df.reindex(df.index.drop(other.index))'],
+  [
+    'train = df.take(np.delete(np.arange(len(df)), held))\nvalid = df.take(held)',
+    'train = df.take(held)\nvalid = df.take(held)',
+  ],
+  [
+    'train = df.loc[df.index.symmetric_difference(valid.index)]',
+    'train = df.loc[df.index.symmetric_difference(other.index)]',
+  ],
+  [
+    'train = df[[i not in set(valid.index) for i in df.index]]',
+    'train = df[[i in set(valid.index) for i in df.index]]',
+  ],
+  [
+    'train = df.merge(valid, how="outer", indicator=True).query("_merge == \'left_only\'")',
+    'train = df.merge(valid, how="outer", indicator=True).query("_merge == \'both\'")',
+  ],
+  [
+    'all = df.merge(valid[["id"]], on="id", how="left", indicator="where")\ntrain = all[all["where"] == "left_only"]',
+    'all = df.merge(other[["id"]], on="id", how="left", indicator="where")\ntrain = all[all["where"] == "left_only"]',
+  ],
+  [
+    'valid, train = df.iloc[::5], df.drop(df.index[::5])',
+    'valid, train = df.iloc[::5], df.drop(df.index[::4])',
+  ],
+  // Distinct values of a column are divided, and the rows by them.
+  [
+    'mine, others = train_test_split(df["id"].unique(), random_state=0)\ntrain, valid = df[df["id"].isin(mine)], df[df.id.isin(others)]',
+    'mine, others = train_test_split(df["id"].unique(), random_state=0)\ntrain, valid = df[df["id"].isin(mine)], df[df.code.isin(others)]',
+  ],
+  [
+    'mine, others = train_test_split(np.unique(df["id"]))\nmine, third = train_test_split(mine)\ntrain, valid = df[df["id"].isin(mine)], df.query("id in @others")',
+    'mine, others = train_test_split(np.unique(df["id"]))\nfirst, third = train_test_split(mine)\ntrain, valid = df[df["id"].isin(mine)], df.query("id in @first")',
+  ],
+  [
+    'ids = df["id"].unique()\nrng.shuffle(ids)\ntrain, valid = df[df["id"].isin(ids[100:])], df[df["id"].isin(ids[:100])]',
+    'ids = df["id"].unique()\nrng.shuffle(ids)\ntrain, valid = df[df["id"].isin(ids[100:])], df[df["id"].isin(ids[100:])]',
+  ],
+  [
+    'some = rng.choice(df["id"].unique(), 50, replace=False)\ntrain, valid = df[~df["id"].isin(some)], df[df["id"].isin(some)]',
+    'some = rng.choice(df["id"].unique(), 50, replace=False)\nmore = rng.choice(df["id"].unique(), 50, replace=False)\ntrain, valid = df[~df["id"].isin(some)], df[df["id"].isin(more)]',
+  ],
+  [
+    'ids = set(df["id"].unique())\nsome = set(rng.choice(df["id"].unique(), 50))\ntrain, valid = df[df["id"].isin(ids - some)], df[df["id"].isin(some)]',
+    'ids = set(df["id"].unique())\nsome = set(rng.choice(df["id"].unique(), 50))\ntrain, valid = df[df["id"].isin(ids)], df[df["id"].isin(some)]',
+  ],
+  [
+    'days = np.sort(df["day"].unique())\nfor a, b in KFold(5).split(days):\n    train, valid = df[df["day"].isin(days[a])], df[df["day"].isin(days[b])]',
+    'days = np.sort(df["day"].unique())\nfor a, b in KFold(5).split(days):\n    train, valid = df[df["day"].isin(days)], df[df["day"].isin(days[b])]',
+  ],
+  // Rows of a person follow each other, and persons are divided as a whole.
+  [
+    'df["z"] = df.groupby("id")["x"].shift(1)\nmine, others = train_test_split(df["id"].unique())\ntrain, valid = df[df["id"].isin(mine)], df[df["id"].isin(others)]',
+    'df["z"] = df["x"] / df["x"].std()\nmine, others = train_test_split(df["id"].unique())\ntrain, valid = df[df["id"].isin(mine)], df[df["id"].isin(others)]',
+  ],
 ];
 
 describe('rows that are told apart by what is among others', () => {
@@ -119,6 +181,8 @@ describe('rows that are told apart by what is among others', () => {
   it.each([
     ["df.filter(~pl.col('id').is_in(valid['id'].implode()))", 'full'],
     ["df.filter(~df['id'].is_in(valid['id']))", 'full'],
+    ["df.remove(pl.col('id').is_in(valid['id']))", 'full'],
+    ["df.remove(pl.col('id').is_in(valid['code']))", 'partial'],
     ["df.join(valid, on='id', how='anti')", 'full'],
     ["df.join(valid, left_on='id', right_on='code', how='anti')", 'partial'],
     ["df.filter(~pl.col('id').is_in(valid['code']))", 'partial'],

@@ -41,7 +41,8 @@ export function sliceSteps(
   rows: readonly Region[] = [],
 ): Step[] {
   const { lower, upper, step } = slice;
-  if (step !== undefined) return lower === undefined ? [] : [textStep(interp, slice)];
+  if (step !== undefined)
+    return isReversal(interp, slice) && lower === undefined ? [] : [textStep(interp, slice)];
   // The end first: before it, positions count from the start as in the whole.
   const end = upper === undefined ? undefined : cutStep(interp, rows, upper, 'before', slice, inclusive);
   const start = lower === undefined ? undefined : cutStep(interp, rows, lower, 'after', slice);

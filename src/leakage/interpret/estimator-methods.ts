@@ -29,6 +29,7 @@ import {
   trainingOf,
   watchedRows,
 } from './learning.js';
+import { isDistinct } from './membership.js';
 import { groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
 import { fileOf, withEvents } from './stored-files.js';
@@ -283,7 +284,7 @@ function foldsOf(interp: Interpreter, state: EstimatorState, args: Arguments, ca
   const count = state.options.get('n_splits');
   if (count?.type === 'constant' && count.value === 1) partition.form = 'holdout';
   partition.random = isRandomSplitter(state);
-  partition.keepsGroups = keepsGroups(state);
+  partition.keepsGroups = keepsGroups(state) || isDistinct(args.positional[0]);
   const groups = argumentExpression(args, 2, 'groups');
   const [divided] = args.positional;
   const named = groupsOf(interp, divided);

@@ -14,7 +14,7 @@ import { evaluateCall, makeFunction } from './calls.js';
 import { noteRowTest, selectionFits, withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
-import { pickedPositions } from './membership.js';
+import { maskOfPositions, pickedPositions } from './membership.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
 import { bindRemovedFrame } from './removed-cells.js';
 import { slidingVariable } from './row-events.js';
@@ -247,7 +247,8 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
     return newMapping({ entries, ...(rest === undefined ? {} : { rest }) });
   }
   if (complete) return list(values);
-  const picked = pickedPositions(interp, expression, iterables[0]);
+  const [over] = iterables;
+  const picked = pickedPositions(interp, expression, over) ?? maskOfPositions(interp, expression, over);
   if (picked !== undefined) return picked;
   const [first, ...others] = values;
   if (first === undefined) return list([]);

@@ -15,8 +15,8 @@ import { crossScore } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { trainingOf, watchedRows } from './learning.js';
-import { amongStep, maskOf, membership } from './membership.js';
-import { handMadePrediction } from './operators.js';
+import { amongStep, distinctValues, maskOf, membership } from './membership.js';
+import { handMadePrediction, unaryValue } from './operators.js';
 import { leftOut, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
 import { namedGroups, validationOptions } from './splitters.js';
@@ -307,6 +307,17 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
     const at: Value = { type: 'positions', steps: mask ?? [] };
     if (mask !== undefined) return /where|^numpy\.nonzero/.test(path) ? list([at], true) : at;
   }
+  if (/^(numpy|pandas)\.unique$/.test(path) && args.all.length === 1) {
+    const values = distinctValues(every);
+    if (values !== undefined) return values;
+  }
+  if (/^numpy\.(sort|array|asarray)$/.test(path) && every?.type === 'positions') return every;
+  if (
+    /^numpy\.(logical_not|invert|bitwise_not)$/.test(path) &&
+    every?.type === 'table' &&
+    args.all.length === 1
+  )
+    return unaryValue(interp, '~', every, call);
   if (path === 'numpy.delete' && every?.type === 'positions')
     return afterSteps(every, [leftOut(interp, every.of ?? [], some, right ?? call)]);
   if (path === 'numpy.setdiff1d' && every?.type === 'positions')

@@ -31,6 +31,9 @@ export function amongStep(
   among: Value | undefined,
   node: Expr,
 ): Step {
+  const distinct = distinctSteps(column, among);
+  const [only] = distinct ?? [];
+  if (only !== undefined && distinct?.length === 1) return only;
   const values = valuesOf(among);
   const [part] = values?.rows ?? [];
   if (values === undefined || part === undefined || values.rows.length > 1 || !values.certain)
@@ -40,6 +43,34 @@ export function amongStep(
   const partition = interp.partition(`among:${interp.idOf(part)}:${column}`, 'selection', node);
   partition.holds = part;
   return { partition, side: 'yes' };
+}
+
+/**
+ * The steps to the rows whose value in a column is among distinct values that were divided: the rows are divided as these
+ * are, `train_test_split(table['person'].unique())`.
+ */
+export function distinctSteps(
+  column: string | undefined,
+  among: Value | undefined,
+): readonly Step[] | undefined {
+  const isOfColumn = among?.type === 'positions' && among.values !== undefined && among.values === column;
+  return isOfColumn && among.steps.length > 0 ? among.steps : undefined;
+}
+
+/** Whether these are the distinct values of a column. */
+export function isDistinct(value: Value | undefined): value is Positions {
+  return value?.type === 'positions' && value.values !== undefined;
+}
+
+/** The distinct values of a column, from which rows are picked later; `undefined` where more is to be known of them. */
+export function distinctValues(value: Value | undefined): Positions | undefined {
+  if (value?.type !== 'table') return undefined;
+  const { shape, from, rows, fits, predictions, scores, mask } = value.cell.value;
+  const [column] = from;
+  const isPlain = fits.length + predictions.length + scores.length === 0 && mask === undefined;
+  return shape === 'column' && column !== undefined && from.length === 1 && rows.length === 1 && isPlain
+    ? { type: 'positions', of: rows, steps: [], values: column }
+    : undefined;
 }
 
 /** One column, or the list, set or array of its values. */
@@ -87,6 +118,25 @@ export function pickedPositions(
   return afterSteps(iterable, [test.isOut ? out : otherSide(out)]);
 }
 
+/** `[i not in held for i in rows.index]`: a mask of the rows whose positions or labels are among others. */
+export function maskOfPositions(
+  interp: Interpreter,
+  { element, clauses, form }: Comprehension,
+  iterable: Value | undefined,
+): Value | undefined {
+  const [clause, ...others] = clauses;
+  if (iterable?.type !== 'positions' || iterable.steps.length > 0 || clause === undefined) return undefined;
+  const { target, conditions } = clause;
+  if (others.length > 0 || form === 'dict' || target.type !== 'name' || conditions.length > 0)
+    return undefined;
+  const test = testOf(element, target.id);
+  if (test === undefined) return undefined;
+  const among = interp.evaluate(test.many);
+  if (among.type !== 'positions') return undefined;
+  const out = leftOut(interp, iterable.of ?? [], among, test.many);
+  return maskOf(test.isOut ? out : otherSide(out));
+}
+
 /** `column.map(lambda one: one in others)`: the step to the rows whose value is among others. */
 export function membershipTest(
   interp: Interpreter,
@@ -114,6 +164,7 @@ export function positionsMethod(
     case 'isin':
       return membership(interp, receiver, other, node);
     case 'difference':
+    case 'symmetric_difference':
     case 'drop':
     case 'delete':
       return afterSteps(receiver, [leftOut(interp, receiver.of ?? [], other, node)]);

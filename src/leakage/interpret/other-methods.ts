@@ -24,13 +24,14 @@ import {
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { type Arguments, argument } from './arguments.js';
+import { afterSteps } from './bounds.js';
 import { choose, report } from './builtins.js';
 import { withChoices } from './choices.js';
 import { collected } from './collecting.js';
 import { expressionMethod } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
-import { positionsMethod } from './membership.js';
+import { isDistinct, positionsMethod } from './membership.js';
 import { restOf } from './operators.js';
 import { tableMethod } from './table-methods.js';
 import { unknownCall } from './unknown-calls.js';
@@ -278,8 +279,10 @@ export function opaqueMethod(
   const [population] = args.positional;
   if (name === 'choice' && population !== undefined && isRange(population)) {
     const partition = interp.partition(`drawn:${interp.siteKey(call)}`, 'selection', call);
-    return { type: 'positions', steps: [{ partition, side: 'drawn' }] };
+    const drawn = { partition, side: 'drawn' };
+    return isDistinct(population) ? afterSteps(population, [drawn]) : { type: 'positions', steps: [drawn] };
   }
+  if (name === 'permutation' && isDistinct(population)) return population;
   if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
   const result = unknownCall(interp, args, call);
   if (receiver.source !== undefined && result.type === 'opaque' && result.facts === NO_FACTS) {

@@ -8,7 +8,7 @@ import { type Arguments, argument, flag } from './arguments.js';
 import { withoutColumns } from './assign.js';
 import { partsBefore, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
-import { amongStep } from './membership.js';
+import { amongStep, isDistinct } from './membership.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
 import { columnOf, namesOf, pickRows } from './rows-and-columns.js';
@@ -187,9 +187,9 @@ function queriedMembership(
   const partition = interp.partition(`text:${column}in@${name}.${attribute ?? ''}`, 'selection', call);
   let step: Step = { partition, side: 'yes' };
   if (many?.type === 'positions' && column === 'index') step = otherSide(leftOut(interp, rows, many, call));
-  else if (many?.type === 'table' || many?.type === 'sequence') {
+  else if (many?.type === 'table' || many?.type === 'sequence' || isDistinct(many)) {
     const known = amongStep(interp, column, many, call);
-    if (known.partition.holds !== undefined) step = known;
+    if (known.partition.holds !== undefined || isDistinct(many)) step = known;
   }
   return not === undefined ? step : otherSide(step);
 }
@@ -247,9 +247,10 @@ export function drop(interp: Interpreter, state: TableState, args: Arguments, ca
     const step: Step = { partition: last.partition, side: `!${last.side}` };
     return newTable(pickRows(interp, state, [step]));
   }
-  const isPart = columns?.type === 'positions' && stepsToLabels(state.rows, columns)?.length !== 0;
+  const labels = columns ?? args.keywords.get('index');
+  const isPart = labels?.type === 'positions' && stepsToLabels(state.rows, labels)?.length !== 0;
   return newTable(
-    isPart ? pickRows(interp, state, [leftOut(interp, state.rows, columns, index ?? call)]) : state,
+    isPart ? pickRows(interp, state, [leftOut(interp, state.rows, labels, index ?? call)]) : state,
   );
 }
 

@@ -18,6 +18,7 @@ import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { collectedBefore } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
+import { isDistinct } from './membership.js';
 import { columnsBeside } from './renaming.js';
 import { namesOf, pickRows } from './rows-and-columns.js';
 import { groupsOf } from './splitters.js';
@@ -101,9 +102,12 @@ function seedKey(interp: Interpreter, args: Arguments): string | undefined {
 
 export function holdout(interp: Interpreter, args: Arguments, call: Call): Value {
   const key = seedKey(interp, args) ?? interp.siteKey(call);
-  const partition = interp.partition(`holdout:${key}`, 'holdout', call);
-  partition.random = flag(args, 'shuffle') !== false;
   const [divided] = args.positional;
+  const areValues = isDistinct(divided);
+  const partition = interp.partition(`${areValues ? 'values' : 'holdout'}:${key}`, 'holdout', call);
+  // Rows that share a value stay together.
+  if (areValues) partition.keepsGroups = true;
+  else partition.random = flag(args, 'shuffle') !== false;
   const groups = groupsOf(interp, divided);
   if (groups !== undefined && partition.random) partition.ignoredGroups = { text: groups };
   const sides: Step[] = [
@@ -160,7 +164,10 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
       ? afterSteps(first, [drawnStep(interp, call)])
       : unknownCall(interp, args, call);
   if (first?.type === 'table' && path.endsWith('permutation')) return first;
-  if (path.endsWith('choice')) return { type: 'positions', steps: [drawnStep(interp, call)] };
+  if (path.endsWith('choice')) {
+    const drawn = drawnStep(interp, call);
+    return isDistinct(first) ? afterSteps(first, [drawn]) : { type: 'positions', steps: [drawn] };
+  }
   return first?.type === 'positions' ? first : { type: 'positions', steps: [] };
 }
 

@@ -26,11 +26,12 @@ import { choose } from './builtins.js';
 import { fillKind } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
-import { amongStep, membershipTest } from './membership.js';
+import { amongStep, distinctSteps, distinctValues, membershipTest } from './membership.js';
 import { withColumns } from './new-columns.js';
 import { meetLabels, productMethod } from './operators.js';
 import { renamed, withAxis } from './renaming.js';
 import { withRowEvent } from './row-events.js';
+import { pickPositions } from './row-labels.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced, truncated } from './row-methods.js';
 import { columnOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { isRowWise, learnedNumber } from './statistic-calls.js';
@@ -121,9 +122,28 @@ const pivoted: Handler = (method) => {
   return newTable({ ...emptyTable({ ...NO_FACTS, fits, rows: [region] }, 'frame'), partial: false });
 };
 
-const unique: Handler = (method) => {
+const withoutDuplicates: Handler = (method) => {
   method.interp.counted.forget(method.state.rows);
   return combined(method);
+};
+
+const distinct: Handler = (method) => distinctValues(method.table) ?? harmless(method);
+
+/** Rows by position or label: `take(at)`, `reindex(labels)`. */
+const taken: Handler = (method) => {
+  const { interp, state, args, call } = method;
+  const at = argument(args, 0, 'indices', 'index', 'labels');
+  return at?.type === 'positions' ? newTable(pickPositions(interp, state, at, call)) : combined(method);
+};
+
+/** `remove(pl.col('id').is_in(held))` of polars: the rows that `filter` leaves out. */
+const removed: Handler = ({ interp, state, args, call }) => {
+  const kept = queried(interp, state, args, call);
+  const [part] = kept.type === 'table' ? kept.cell.value.rows : [];
+  if (kept.type !== 'table' || part?.partition === undefined || part.parent !== state.rows[0])
+    return newTable(pickRows(interp, state, [otherSide(textStep(interp, call))]));
+  const { partition, side } = part;
+  return newTable(pickRows(interp, state, [otherSide({ partition, side })]));
 };
 
 const product: Handler = (method) =>
@@ -237,7 +257,9 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['pivot_table', pivoted],
       ['sample', ({ interp, state, args, call }) => sampled(interp, state, args, call)],
       ['head tail limit', ({ interp, state, name, args, call }) => cut(interp, state, name, args, call)],
-      ['drop_duplicates', unique],
+      ['drop_duplicates', withoutDuplicates],
+      ['take reindex', taken],
+      ['remove', removed],
       ['explode', ({ interp, state, call }) => exploded(interp, state, call)],
       ['dot matmul', product],
       ['truncate', ({ interp, state, args, call }) => truncated(interp, state, args, call)],
@@ -277,6 +299,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
         harmless,
       ],
       ['any all', anyOrAll],
+      ['unique', distinct],
       [[...STATISTIC_METHODS.keys()].filter((name) => name !== 'pivot_table').join(' '), statistic],
       ['backward', lossGradient],
     ] satisfies [string, Handler][]
@@ -326,9 +349,10 @@ function maskMethod({ interp, table, state, name, args, call }: TableCall): Valu
   const [first] = args.positional;
   const [own, other] = [factsOf(table), first === undefined ? NO_FACTS : factsOf(first)];
   const scores = operator === undefined ? [] : meetLabels(interp, own, other, call);
-  let mask: Step = /^is_?in$/.test(name)
-    ? amongStep(interp, state.from.length === 1 ? state.from[0] : undefined, first, call)
-    : textStep(interp, call);
+  const isAmong = /^is_?in$/.test(name);
+  const column = state.from.length === 1 ? state.from[0] : undefined;
+  const divided = isAmong ? distinctSteps(column, first) : undefined;
+  let mask: Step = isAmong ? amongStep(interp, column, first, call) : textStep(interp, call);
   if (operator !== undefined && call.callee.type === 'attribute') {
     const subject = state.from.length === 1 ? state.from[0] : interp.text(call.callee.object);
     const side = first?.type === 'constant' ? comparisonSide(operator, first.value) : undefined;
@@ -341,7 +365,7 @@ function maskMethod({ interp, table, state, name, args, call }: TableCall): Valu
     ...state,
     fits: union(own.fits, other.fits),
     scores: union(state.scores, scores),
-    ...(isFrame ? {} : { mask: [mask] }),
+    ...(isFrame ? {} : { mask: [...(divided ?? [mask])] }),
     ...(/^(is|not)(na|null)$|null$/.test(name) ? { missing: true } : {}),
   });
 }
@@ -362,6 +386,7 @@ function merged({ interp, state, args, call }: TableCall): Value {
     return newTable(pickRows(interp, state, [how.value === 'anti' ? otherSide(step) : step]));
   }
   const facts = interp.dataOf(right);
+  noteIndicator(interp, args, facts, call);
   return newTable({
     ...state,
     closed: false,
@@ -369,6 +394,17 @@ function merged({ interp, state, args, call }: TableCall): Value {
     fits: union(state.fits, facts.fits),
     predictions: union(state.predictions, facts.predictions),
   });
+}
+
+/** `merge(part, indicator=True)`: the rows that are `left_only` are none of the part. */
+function noteIndicator(interp: Interpreter, args: Arguments, { rows }: Facts, call: Call): void {
+  const indicator = args.keywords.get('indicator');
+  const [part, ...others] = rows;
+  if (indicator?.type !== 'constant' || !indicator.value || part === undefined || others.length > 0) return;
+  const column = typeof indicator.value === 'string' ? indicator.value : '_merge';
+  const partition = interp.partition(`compare:${column}`, 'selection', call);
+  const side = comparisonSide('==', 'left_only');
+  if (side !== undefined) partition.lacks = { side, part };
 }
 
 /** A function applied to rows, columns or elements. */

@@ -27,6 +27,8 @@ export interface Partition {
   keepsGroups?: boolean;
   /** Its side `yes` has all rows of this part, and perhaps others. */
   holds?: Region;
+  /** One of its sides has no row of this part. */
+  lacks?: { readonly side: string; readonly part: Region };
   /** The code knows groups of rows, and the division cuts through them. */
   ignoredGroups?: { readonly text: string };
 }
@@ -132,6 +134,8 @@ export function relationOf(a: Region, b: Region): Relation {
 /** How `a` lies to `b` if a step to `a` was to the rows that share a value with `b` or with rows around it, or to all others. */
 function relationByValues(a: Region, b: Region, above: Region): Relation | undefined {
   for (let x: Region | undefined = a; x !== undefined && x !== above; x = x.parent) {
+    const lacks = x.partition?.lacks;
+    if (lacks !== undefined && x.side === lacks.side && isWithin(b, lacks.part)) return 'disjoint';
     const holds = x.partition?.holds;
     if (holds === undefined || !isWithin(b, holds)) continue;
     if (x.side === '!yes') return 'disjoint';

@@ -124,6 +124,8 @@ export interface Positions {
   readonly steps: readonly Step[];
   /** A set of them, from which another one can be subtracted. */
   readonly set?: boolean;
+  /** No labels but the values of this column, each of them once: rows that have one are picked by `isin`. */
+  readonly values?: string;
 }
 export interface SequenceOf {
   readonly type: 'sequence';
