@@ -1,10 +1,10 @@
 import type { Call } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { joinValues, list, newMapping, newSequence } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
 import { constant, factsOf, isElement, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
 import { type Arguments, argumentsOf } from './arguments.js';
-import { choiceEvents } from './choices.js';
+import { choiceEvents, withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { takeOneFold } from './splitters.js';
@@ -46,9 +46,12 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
     case 'set':
     case 'iter': {
       if (first === undefined) return list([], name === 'tuple');
-      if (name === 'sorted' || name === 'reversed') {
+      if (name === 'sorted') {
+        const choice = choiceOf(interp, factsOf(first), call);
+        const one = choice === undefined ? undefined : oneOf(interp, first, choice, call);
+        if (one !== undefined) return newSequence({ items: [], rest: one, tuple: false });
         const chosen = choose(interp, first, call);
-        if (chosen !== undefined && name === 'sorted') return chosen;
+        if (chosen !== undefined) return chosen;
       }
       if (first.type === 'positions') return { ...first, set: name === 'set' };
       const names = first.type === 'opaque' && first.facts.fits.length === 0 ? first.names : undefined;
@@ -175,12 +178,30 @@ function zipped(interp: Interpreter, args: Arguments, call: Call): Value {
 /** The best of some scores: a choice on the rows that were scored. */
 export function choose(interp: Interpreter, value: Value, call: Call): Value | undefined {
   const facts = factsOf(value);
-  if (facts.scores.length === 0) return undefined;
+  const events = choiceOf(interp, facts, call);
+  return events === undefined ? undefined : opaque({ ...facts, fits: union(facts.fits, events) });
+}
+
+/** What a choice among values is; `undefined` if no score decides. */
+function choiceOf(interp: Interpreter, { scores }: Facts, call: Call): readonly FitEvent[] | undefined {
+  if (scores.length === 0) return undefined;
   // `max(best, score)` goes from one to the next.
   const isRunning = call.args.filter(({ name }) => name === undefined).length > 1;
-  const subject = `the best by \`${interp.label(call)}\``;
-  const events = choiceEvents(interp, facts.scores, subject, call, isRunning);
-  return opaque({ ...facts, fits: union(facts.fits, events) });
+  return choiceEvents(interp, scores, `the best by \`${interp.label(call)}\``, call, isRunning);
+}
+
+/** Elements that are looked at for what they have in common. */
+const MAX_ALIKE = 12;
+
+/** One of several records, pairs or models, as `max(results, key=…)` gives it: what they have in common. */
+function oneOf(interp: Interpreter, all: Value, choice: readonly FitEvent[], call: Call): Value | undefined {
+  const { known, common } = elementsOf(interp, all, call);
+  const [first, ...others] = known?.slice(0, MAX_ALIKE) ?? [common ?? UNKNOWN];
+  if (first === undefined) return undefined;
+  const one = others.reduce(joinValues, first);
+  return one.type === 'mapping' || one.type === 'sequence' || one.type === 'estimator'
+    ? withChoices(one, choice)
+    : undefined;
 }
 
 function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
@@ -196,7 +217,10 @@ function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
             ? [interp.callValue(key, argumentsOf([itemOf(interp, all, call)]), call)]
             : [key]),
         ]);
-  const chosen = choose(interp, keyed, call);
+  const choice = choiceOf(interp, factsOf(keyed), call);
+  const one = key === undefined ? undefined : oneOf(interp, all, choice ?? [], call);
+  if (one !== undefined) return one;
+  const chosen = choice === undefined ? undefined : choose(interp, keyed, call);
   if (chosen !== undefined) return chosen;
   const constants = args.positional.every((value) => value.type === 'constant');
   if (constants) return UNKNOWN;

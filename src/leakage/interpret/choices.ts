@@ -1,8 +1,8 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
-import { type Facts, type FitEvent, joinFacts, type Score, union, withFits } from '../values/facts.js';
-import { newEstimator, newTable } from '../values/join.js';
+import { type Facts, type FitEvent, type Score, union, withFits } from '../values/facts.js';
+import { newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
-import { factsOf, opaque, type Value } from '../values/value.js';
+import { factsOf, MAX_PARTS, opaque, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
 
@@ -119,8 +119,11 @@ export function noteRowTest(interp: Interpreter, condition: Value): void {
   }
 }
 
+/** Lists in lists that are looked into for what was chosen. */
+const MAX_CHOSEN_DEPTH = 3;
+
 /** A value that was kept because of a choice carries the choice. */
-export function withChoices(value: Value, choices: readonly FitEvent[]): Value {
+export function withChoices(value: Value, choices: readonly FitEvent[], depth = 0): Value {
   if (choices.length === 0) return value;
   switch (value.type) {
     case 'constant':
@@ -137,15 +140,33 @@ export function withChoices(value: Value, choices: readonly FitEvent[]): Value {
       return newEstimator({
         ...state,
         fits: union(state.fits, choices),
+        // Trained again, it is still the one that was chosen.
+        argumentFacts: withFits(state.argumentFacts, choices),
         training:
           state.training === undefined
             ? undefined
             : { ...state.training, fits: union(state.training.fits, choices) },
       });
     }
-    case 'sequence':
-    case 'mapping':
-      return opaque(joinFacts(factsOf(value), { ...withFits(factsOf(value), choices) }));
+    case 'sequence': {
+      const { items, rest, ...others } = value.cell.value;
+      if (depth >= MAX_CHOSEN_DEPTH || items.length > MAX_PARTS)
+        return opaque(withFits(factsOf(value), choices));
+      return newSequence({
+        ...others,
+        items: items.map((item) => withChoices(item, choices, depth + 1)),
+        ...(rest === undefined ? {} : { rest: withChoices(rest, choices, depth + 1) }),
+      });
+    }
+    case 'mapping': {
+      const { entries, rest } = value.cell.value;
+      if (depth >= MAX_CHOSEN_DEPTH || entries.size > MAX_PARTS)
+        return opaque(withFits(factsOf(value), choices));
+      return newMapping({
+        entries: new Map([...entries].map(([key, entry]) => [key, withChoices(entry, choices, depth + 1)])),
+        ...(rest === undefined ? {} : { rest: withChoices(rest, choices, depth + 1) }),
+      });
+    }
     default:
       return value;
   }

@@ -138,9 +138,9 @@ const taken: Handler = (method) => {
 
 /** `remove(pl.col('id').is_in(held))` of polars: the rows that `filter` leaves out. */
 const removed: Handler = ({ interp, state, args, call }) => {
-  const kept = queried(interp, state, args, call);
-  const [part] = kept.type === 'table' ? kept.cell.value.rows : [];
-  if (kept.type !== 'table' || part?.partition === undefined || part.parent !== state.rows[0])
+  const filtered = queried(interp, state, args, call);
+  const [part] = filtered.type === 'table' ? filtered.cell.value.rows : [];
+  if (filtered.type !== 'table' || part?.partition === undefined || part.parent !== state.rows[0])
     return newTable(pickRows(interp, state, [otherSide(textStep(interp, call))]));
   const { partition, side } = part;
   return newTable(pickRows(interp, state, [otherSide({ partition, side })]));
