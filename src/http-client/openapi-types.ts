@@ -1981,6 +1981,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "redis": "ok"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Health"];
                 };
             };
@@ -2010,6 +2016,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example # HELP fleet_jobs_total Jobs that ended, by outcome; reason is the error code of failed ones.
+                     *     # TYPE fleet_jobs_total counter
+                     *     fleet_jobs_total{kind="solution-check",outcome="completed",reason=""} 12
+                     */
                     "text/plain": string;
                 };
             };
@@ -2036,6 +2047,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "redis": "ok"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Health"];
                 };
             };
@@ -2053,11 +2070,19 @@ export interface operations {
     "list-dead-letters": {
         parameters: {
             query?: {
-                /** @description Only jobs that failed with this error code. */
+                /**
+                 * @description Only jobs that failed with this error code.
+                 * @example job-failed
+                 */
                 code?: "invalid-payload" | "payload-too-large" | "newer-contract" | "unknown-kind" | "usage" | "unreadable-input" | "unwritable-output" | "invalid-configuration" | "invalid-kind" | "block-not-found" | "unclosed-fence" | "prompt-variable" | "prompt-not-found" | "answer-truncated" | "answer-refused" | "answer-invalid" | "offline-answer-invalid" | "answer-incomplete" | "answer-unknown-stop" | "cannot-analyze" | "analysis-exhausted" | "analysis-limit" | "trial-unavailable" | "tool-loop" | "context-exceeded" | "call-idle" | "call-timeout" | "call-cancelled" | "rate-limited" | "overloaded" | "unreachable" | "unauthorized" | "bad-request" | "unknown-model" | "budget-exhausted" | "quota-exhausted" | "answers-broken-off" | "call-in-doubt" | "lock-lost" | "killed-its-worker" | "job-not-found" | "job-cancelled" | "job-already-ended" | "job-failed" | "job-not-retryable" | "child-failed" | "child-changed" | "child-limit" | "key-conflict" | "job-timeout" | "handler-ignored-abort" | "payload-missing" | "broken-record" | "unchecked-solution" | "solution-refused" | "wait-timeout" | "processor-failed" | "internal" | "malformed-request" | "unauthenticated" | "forbidden" | "route-not-found" | "method-not-allowed" | "unsupported-media-type" | "too-many-requests" | "too-many-waiting" | "too-many-open" | "request-too-slow" | "gateway-busy" | "tenant-not-allowed" | "model-not-allowed" | "workspace-not-allowed" | "lease-lost" | "gateway-unreachable" | "redis-unreachable" | "redis-unsuitable" | "redis-full" | "redis-missing";
-                /** @description Name of a kind, or of a pipeline queue with jobs. */
+                /**
+                 * @description Name of a kind, or of a pipeline queue with jobs.
+                 * @example score
+                 */
                 kind?: string;
+                /** @example 10 */
                 limit?: number;
+                /** @example night-12 */
                 run?: string;
                 tenant?: string;
             };
@@ -2073,6 +2098,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                     *           "kind": "score",
+                     *           "state": "failed",
+                     *           "key": "night-12/candidate-7",
+                     *           "error": {
+                     *             "code": "job-failed",
+                     *             "message": "the script was killed: out of memory",
+                     *             "retryable": false
+                     *           },
+                     *           "usage": {
+                     *             "calls": 0,
+                     *             "reusedCalls": 0,
+                     *             "inputTokens": 0,
+                     *             "outputTokens": 0,
+                     *             "cacheReadTokens": 0,
+                     *             "cacheWriteTokens": 0,
+                     *             "costUsd": 0
+                     *           },
+                     *           "tags": {
+                     *             "run": "night-12"
+                     *           },
+                     *           "createdAt": "2026-11-29T22:00:00.000Z",
+                     *           "startedAt": "2026-11-29T22:00:15.000Z",
+                     *           "endedAt": "2026-11-29T22:03:15.000Z",
+                     *           "attempts": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         jobs: components["schemas"]["Job"][];
                     };
@@ -2096,6 +2154,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "score-7c2911a39b3738399d730a390f717f620fa38f79"
+                 *       ],
+                 *       "olderThanMs": 3600000
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description Only jobs that failed with this error code.
@@ -2118,6 +2184,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "done": [
+                     *         "score-7c2911a39b3738399d730a390f717f620fa38f79"
+                     *       ],
+                     *       "refused": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeadLetterAction"];
                 };
             };
@@ -2143,6 +2217,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "run": "night-12",
+                 *       "code": "job-failed"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description Only jobs that failed with this error code.
@@ -2165,6 +2245,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "done": [
+                     *         "score-7c2911a39b3738399d730a390f717f620fa38f79"
+                     *       ],
+                     *       "refused": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeadLetterAction"];
                 };
             };
@@ -2186,7 +2274,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example score-7c2911a39b3738399d730a390f717f620fa38f79
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2199,6 +2290,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "job": {
+                     *         "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                     *         "kind": "score",
+                     *         "state": "failed",
+                     *         "key": "night-12/candidate-7",
+                     *         "error": {
+                     *           "code": "job-failed",
+                     *           "message": "the script was killed: out of memory",
+                     *           "retryable": false
+                     *         },
+                     *         "usage": {
+                     *           "calls": 0,
+                     *           "reusedCalls": 0,
+                     *           "inputTokens": 0,
+                     *           "outputTokens": 0,
+                     *           "cacheReadTokens": 0,
+                     *           "cacheWriteTokens": 0,
+                     *           "costUsd": 0
+                     *         },
+                     *         "tags": {
+                     *           "run": "night-12"
+                     *         },
+                     *         "createdAt": "2026-11-29T22:00:00.000Z",
+                     *         "startedAt": "2026-11-29T22:00:15.000Z",
+                     *         "endedAt": "2026-11-29T22:03:15.000Z",
+                     *         "attempts": 1
+                     *       },
+                     *       "payload": {
+                     *         "candidate": 7
+                     *       },
+                     *       "calls": []
+                     *     }
+                     */
                     "application/json": {
                         /** @description The ledger. */
                         calls: {
@@ -2224,7 +2350,10 @@ export interface operations {
     "claim-evaluation": {
         parameters: {
             query?: {
-                /** @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m. */
+                /**
+                 * @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m.
+                 * @example 30s
+                 */
                 wait?: string;
             };
             header?: never;
@@ -2233,6 +2362,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "queue": "score",
+                 *       "leaseMs": 60000
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description How long the lease holds without a heartbeat, in milliseconds.
@@ -2251,6 +2386,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queue": "score",
+                     *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                     *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
+                     *       "name": "score",
+                     *       "leaseMs": 60000,
+                     *       "data": {
+                     *         "candidate": 7
+                     *       },
+                     *       "attempt": 1,
+                     *       "solution": {
+                     *         "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                     *       },
+                     *       "status": "corrected",
+                     *       "findings": [
+                     *         {
+                     *           "leakageStatus": "Yes Data Leakage",
+                     *           "codeBlock": "scaler = StandardScaler()\nX = scaler.fit_transform(X)",
+                     *           "outcome": "corrected",
+                     *           "source": "agent"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Claim"];
                 };
             };
@@ -2282,6 +2442,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "queue": "score",
+                 *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                 *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
+                 *       "result": {
+                 *         "score": 0.868
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     id: string;
                     /** @description As the claim gave it. */
@@ -2323,6 +2493,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "queue": "score",
+                 *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                 *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
+                 *       "message": "the script was killed: out of memory",
+                 *       "retryable": false
+                 *     }
+                 */
                 "application/json": {
                     id: string;
                     /** @description As the claim gave it. */
@@ -2369,6 +2548,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "queue": "score",
+                 *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                 *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
+                 *       "leaseMs": 60000
+                 *     }
+                 */
                 "application/json": {
                     id: string;
                     /** @description As the claim gave it. */
@@ -2390,6 +2577,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "leaseMs": 60000
+                     *     }
+                     */
                     "application/json": {
                         leaseMs: number;
                     };
@@ -2420,6 +2612,42 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "candidates": [
+                 *         {
+                 *           "solution": {
+                 *             "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *           },
+                 *           "data": {
+                 *             "candidate": 7
+                 *           },
+                 *           "key": "night-12/candidate-7"
+                 *         },
+                 *         {
+                 *           "solution": {
+                 *             "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *           },
+                 *           "data": {
+                 *             "candidate": 8
+                 *           },
+                 *           "key": "night-12/candidate-8"
+                 *         }
+                 *       ],
+                 *       "evaluation": {
+                 *         "queue": "score",
+                 *         "name": "score"
+                 *       },
+                 *       "afterAll": {
+                 *         "queue": "choose",
+                 *         "name": "choose"
+                 *       },
+                 *       "tags": {
+                 *         "run": "night-12"
+                 *       },
+                 *       "key": "night-12/batch-1"
+                 *     }
+                 */
                 "application/json": {
                     /** @description A job that starts when every candidate has ended. */
                     afterAll?: components["schemas"]["Evaluation"];
@@ -2526,6 +2754,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "evaluations": [
+                     *         {
+                     *           "evaluation": {
+                     *             "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                     *             "kind": "score",
+                     *             "state": "waiting-children",
+                     *             "outcome": "created"
+                     *           },
+                     *           "check": {
+                     *             "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *             "kind": "solution-check",
+                     *             "state": "waiting",
+                     *             "outcome": "created"
+                     *           }
+                     *         },
+                     *         {
+                     *           "evaluation": {
+                     *             "id": "score-46545c629053298cb8b068758bd6cb0ba83f1533",
+                     *             "kind": "score",
+                     *             "state": "waiting-children",
+                     *             "outcome": "created"
+                     *           },
+                     *           "check": {
+                     *             "id": "solution-check-77ea179486d19adedaea9c02985a43d81dba54a7",
+                     *             "kind": "solution-check",
+                     *             "state": "waiting",
+                     *             "outcome": "created"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "afterAll": {
+                     *         "id": "choose-2127390bf87632b39792537be248da6566da1e9a",
+                     *         "kind": "choose",
+                     *         "state": "waiting-children",
+                     *         "outcome": "created"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         afterAll?: components["schemas"]["Submitted"];
                         /** @description In the order of the candidates. */
@@ -2563,6 +2831,30 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "solution": {
+                 *         "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *       },
+                 *       "evaluation": {
+                 *         "queue": "score",
+                 *         "name": "score",
+                 *         "data": {
+                 *           "candidate": 7
+                 *         }
+                 *       },
+                 *       "require": {
+                 *         "leakage": [
+                 *           "clean",
+                 *           "corrected"
+                 *         ]
+                 *       },
+                 *       "tags": {
+                 *         "run": "night-12"
+                 *       },
+                 *       "key": "night-12/candidate-7"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Hands a script out although nobody checked its score (`notAnalyzed` of the check); default: it fails with `solution-refused`. */
                     allowUnjudged?: boolean;
@@ -2668,6 +2960,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "evaluation": {
+                     *         "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                     *         "kind": "score",
+                     *         "state": "waiting-children",
+                     *         "outcome": "created"
+                     *       },
+                     *       "check": {
+                     *         "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *         "kind": "solution-check",
+                     *         "state": "waiting",
+                     *         "outcome": "created"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["GuardedEvaluation"] | components["schemas"]["Job"];
                 };
             };
@@ -2701,6 +3009,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "ablationCode": "print(\"baseline:\", score(X))\nprint(\"without scaling:\", score(X_unscaled))\n",
+                 *       "rawOutput": "baseline: 0.871\nwithout scaling: 0.862\n",
+                 *       "solution": {
+                 *         "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *       },
+                 *       "previousBlocks": [],
+                 *       "tags": {
+                 *         "run": "night-12"
+                 *       },
+                 *       "key": "night-12/step-1"
+                 *     }
+                 */
                 "application/json": {
                     ablationCode: string;
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
@@ -2750,6 +3072,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "extract": {
+                     *         "id": "extract-9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c",
+                     *         "kind": "extract",
+                     *         "state": "waiting-children",
+                     *         "outcome": "created"
+                     *       },
+                     *       "summarize": {
+                     *         "id": "summarize-1d0c7f8e3b5a49728c6d4e2f0a9b8c7d6e5f4a3b",
+                     *         "kind": "summarize",
+                     *         "state": "waiting",
+                     *         "outcome": "created"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         extract: components["schemas"]["Submitted"];
                         summarize: components["schemas"]["Submitted"];
@@ -2772,10 +3110,16 @@ export interface operations {
     "list-jobs": {
         parameters: {
             query?: {
-                /** @description Name of a kind, or of a pipeline queue with jobs. */
+                /**
+                 * @description Name of a kind, or of a pipeline queue with jobs.
+                 * @example solution-check
+                 */
                 kind?: string;
+                /** @example 10 */
                 limit?: number;
+                /** @example night-12 */
                 run?: string;
+                /** @example completed */
                 state?: components["schemas"]["JobState"];
             };
             header?: never;
@@ -2790,6 +3134,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *           "kind": "solution-check",
+                     *           "state": "completed",
+                     *           "key": "night-12/candidate-7",
+                     *           "status": "corrected",
+                     *           "progress": "correcting 1/1",
+                     *           "usage": {
+                     *             "calls": 2,
+                     *             "reusedCalls": 0,
+                     *             "inputTokens": 1904,
+                     *             "outputTokens": 612,
+                     *             "cacheReadTokens": 0,
+                     *             "cacheWriteTokens": 0,
+                     *             "costUsd": 0.0149
+                     *           },
+                     *           "tags": {
+                     *             "run": "night-12"
+                     *           },
+                     *           "createdAt": "2026-11-29T22:00:00.000Z",
+                     *           "startedAt": "2026-11-29T22:00:00.120Z",
+                     *           "endedAt": "2026-11-29T22:00:14.480Z",
+                     *           "attempts": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         jobs: components["schemas"]["Job"][];
                     };
@@ -2813,6 +3187,36 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "jobs": [
+                 *         {
+                 *           "kind": "solution-check",
+                 *           "payload": {
+                 *             "solution": {
+                 *               "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *             },
+                 *             "tags": {
+                 *               "run": "night-12"
+                 *             }
+                 *           },
+                 *           "key": "night-12/candidate-7"
+                 *         },
+                 *         {
+                 *           "kind": "solution-check",
+                 *           "payload": {
+                 *             "solution": {
+                 *               "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *             },
+                 *             "tags": {
+                 *               "run": "night-12"
+                 *             }
+                 *           },
+                 *           "priority": 10
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     jobs: components["schemas"]["BatchJob"][];
                 };
@@ -2825,6 +3229,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *           "kind": "solution-check",
+                     *           "state": "waiting",
+                     *           "outcome": "created"
+                     *         },
+                     *         {
+                     *           "error": {
+                     *             "type": "/docs#too-many-waiting",
+                     *             "title": "Too many waiting",
+                     *             "status": 429,
+                     *             "detail": "100000 solution-check jobs wait, the limit is 100000",
+                     *             "code": "too-many-waiting",
+                     *             "retryable": true,
+                     *             "whatToDo": "Wait as long as Retry-After says, start more workers, or raise FLEET_MAX_WAITING."
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         jobs: (components["schemas"]["Submitted"] | {
                             error: components["schemas"]["Problem"];
@@ -2849,12 +3276,18 @@ export interface operations {
             query?: {
                 /** @description false: wait for the result of the job, and not for its follow-ups; default: true. */
                 follow?: string;
-                /** @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m. */
+                /**
+                 * @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m.
+                 * @example 30s
+                 */
                 wait?: string;
             };
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2867,6 +3300,60 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *       "kind": "solution-check",
+                     *       "state": "completed",
+                     *       "key": "night-12/candidate-7",
+                     *       "status": "corrected",
+                     *       "progress": "correcting 1/1",
+                     *       "usage": {
+                     *         "calls": 2,
+                     *         "reusedCalls": 0,
+                     *         "inputTokens": 1904,
+                     *         "outputTokens": 612,
+                     *         "cacheReadTokens": 0,
+                     *         "cacheWriteTokens": 0,
+                     *         "costUsd": 0.0149
+                     *       },
+                     *       "tags": {
+                     *         "run": "night-12"
+                     *       },
+                     *       "createdAt": "2026-11-29T22:00:00.000Z",
+                     *       "startedAt": "2026-11-29T22:00:00.120Z",
+                     *       "endedAt": "2026-11-29T22:00:14.480Z",
+                     *       "attempts": 1,
+                     *       "result": {
+                     *         "status": "corrected",
+                     *         "solution": {
+                     *           "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                     *         },
+                     *         "solutionDigest": "8ac685a0a697f162254325fc69cb6cfecb1a54e20c5f3186a0e4ab5d447d1dea",
+                     *         "findings": [
+                     *           {
+                     *             "leakageStatus": "Yes Data Leakage",
+                     *             "codeBlock": "scaler = StandardScaler()\nX = scaler.fit_transform(X)",
+                     *             "outcome": "corrected",
+                     *             "source": "agent"
+                     *           }
+                     *         ],
+                     *         "usage": {
+                     *           "calls": 2,
+                     *           "reusedCalls": 0,
+                     *           "inputTokens": 1904,
+                     *           "outputTokens": 612,
+                     *           "cacheReadTokens": 0,
+                     *           "cacheWriteTokens": 0,
+                     *           "costUsd": 0.0149
+                     *         },
+                     *         "agent": {
+                     *           "runner": "anthropic",
+                     *           "model": "claude-sonnet-5-5"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
@@ -2893,7 +3380,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example refinement-loop-5a3ce1bb0a2f6f6f6f60b9d8b3a1c7d2e4f5a6b7
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2906,6 +3396,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "refinement-loop-5a3ce1bb0a2f6f6f6f60b9d8b3a1c7d2e4f5a6b7",
+                     *       "kind": "refinement-loop",
+                     *       "state": "cancelled",
+                     *       "error": {
+                     *         "code": "job-cancelled",
+                     *         "message": "the job was cancelled",
+                     *         "retryable": false
+                     *       },
+                     *       "usage": {
+                     *         "calls": 2,
+                     *         "reusedCalls": 0,
+                     *         "inputTokens": 1904,
+                     *         "outputTokens": 612,
+                     *         "cacheReadTokens": 0,
+                     *         "cacheWriteTokens": 0,
+                     *         "costUsd": 0.0149
+                     *       },
+                     *       "tags": {
+                     *         "run": "night-12"
+                     *       },
+                     *       "createdAt": "2026-11-29T22:00:00.000Z",
+                     *       "endedAt": "2026-11-29T22:05:00.000Z",
+                     *       "attempts": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
@@ -2924,7 +3441,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2937,6 +3457,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id: 1795995214000-0
+                     *     event: state
+                     *     data: {"state":"active"}
+                     *
+                     *     id: 1795995219000-0
+                     *     event: progress
+                     *     data: {"progress":"correcting 1/1"}
+                     *
+                     *     id: 1795995228000-0
+                     *     event: end
+                     *     data: {"id":"solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1","kind":"solution-check","state":"completed","key":"night-12/candidate-7","status":"corrected","progress":"correcting 1/1","usage":{"calls":2,"reusedCalls":0,"inputTokens":1904,"outputTokens":612,"cacheReadTokens":0,"cacheWriteTokens":0,"costUsd":0.0149},"tags":{"run":"night-12"},"createdAt":"2026-11-29T22:00:00.000Z","startedAt":"2026-11-29T22:00:00.120Z","endedAt":"2026-11-29T22:00:14.480Z","attempts":1}
+                     */
                     "text/event-stream": string;
                 };
             };
@@ -2966,7 +3499,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the job. */
+                /**
+                 * @description Id of the job.
+                 * @example solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -2988,6 +3524,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *       "kind": "solution-check",
+                     *       "state": "waiting",
+                     *       "key": "night-12/candidate-7",
+                     *       "usage": {
+                     *         "calls": 2,
+                     *         "reusedCalls": 0,
+                     *         "inputTokens": 1904,
+                     *         "outputTokens": 612,
+                     *         "cacheReadTokens": 0,
+                     *         "cacheWriteTokens": 0,
+                     *         "costUsd": 0.0149
+                     *       },
+                     *       "tags": {
+                     *         "run": "night-12"
+                     *       },
+                     *       "createdAt": "2026-11-29T22:00:00.000Z",
+                     *       "attempts": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
@@ -3018,6 +3576,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "payload": {
+                 *         "output": "def two_sum(nums, target):\n    seen = {}\n    for at, n in enumerate(nums):\n        if target - n in seen:\n            return [seen[target - n], at]\n        seen[n] = at\n",
+                 *         "testCase": {
+                 *           "id": "two-sum",
+                 *           "name": "Two sum",
+                 *           "difficulty": "easy",
+                 *           "solveTime": 4200
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -3095,6 +3666,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "contamination-0f2a7c35-8f0e-4c56-9f63-1f6a2b7c9d10",
+                     *       "kind": "contamination",
+                     *       "state": "waiting",
+                     *       "outcome": "created"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-contamination"];
                 };
             };
@@ -3128,6 +3707,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "payload": {
+                 *         "solution": {
+                 *           "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *         },
+                 *         "summary": "Scaling matters most: without it the score falls from 0.871 to 0.862.",
+                 *         "previousBlocks": [],
+                 *         "tags": {
+                 *           "run": "night-12"
+                 *         }
+                 *       },
+                 *       "key": "night-12/candidate-7"
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -3189,6 +3783,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "extract-9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c",
+                     *       "kind": "extract",
+                     *       "state": "waiting",
+                     *       "outcome": "created"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-extract"];
                 };
             };
@@ -3222,6 +3824,32 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "payload": {
+                 *         "ablationCode": "print(\"baseline:\", score(X))\nprint(\"without scaling:\", score(X_unscaled))\n",
+                 *         "rawOutput": "baseline: 0.871\nwithout scaling: 0.862\n",
+                 *         "solution": {
+                 *           "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *         },
+                 *         "score": 0.871,
+                 *         "direction": "higher",
+                 *         "previousBlocks": [],
+                 *         "rounds": 2,
+                 *         "newBlock": {
+                 *           "queue": "coder"
+                 *         },
+                 *         "evaluation": {
+                 *           "queue": "score"
+                 *         },
+                 *         "tags": {
+                 *           "run": "night-12"
+                 *         }
+                 *       },
+                 *       "key": "night-12/candidate-7",
+                 *       "budgetUsd": 2
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -3371,6 +3999,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "refinement-loop-5a3ce1bb0a2f6f6f6f60b9d8b3a1c7d2e4f5a6b7",
+                     *       "kind": "refinement-loop",
+                     *       "state": "waiting",
+                     *       "outcome": "created"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-refinement-loop"];
                 };
             };
@@ -3404,6 +4040,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "payload": {
+                 *         "solution": {
+                 *           "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
+                 *         },
+                 *         "tags": {
+                 *           "run": "night-12"
+                 *         }
+                 *       },
+                 *       "key": "night-12/candidate-7"
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -3499,6 +4148,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *       "kind": "solution-check",
+                     *       "state": "waiting",
+                     *       "outcome": "created"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-solution-check"];
                 };
             };
@@ -3532,6 +4189,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "payload": {
+                 *         "ablationCode": "print(\"baseline:\", score(X))\nprint(\"without scaling:\", score(X_unscaled))\n",
+                 *         "rawOutput": "baseline: 0.871\nwithout scaling: 0.862\n",
+                 *         "tags": {
+                 *           "run": "night-12"
+                 *         }
+                 *       },
+                 *       "key": "night-12/candidate-7"
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -3581,6 +4250,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "summarize-1d0c7f8e3b5a49728c6d4e2f0a9b8c7d6e5f4a3b",
+                     *       "kind": "summarize",
+                     *       "state": "waiting",
+                     *       "outcome": "created"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-summarize"];
                 };
             };
@@ -3602,6 +4279,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example two-sum */
                 testCaseId: string;
             };
             cookie?: never;
@@ -3614,6 +4292,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "solutions": [
+                     *         {
+                     *           "testCaseId": "two-sum",
+                     *           "solution": "def two_sum(nums, target):\n    return []\n",
+                     *           "hash": "2127390bf87632b39792537be248da6566da1e9a953cc9ab12bf5dbff67a8378",
+                     *           "language": "python",
+                     *           "addedToTraining": "2026-11-29T22:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         solutions: components["schemas"]["KnownSolution"][];
                     };
@@ -3632,12 +4323,20 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example two-sum */
                 testCaseId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "solution": "def two_sum(nums, target):\n    return []\n",
+                 *       "language": "python",
+                 *       "addedToTraining": "2026-11-29T22:00:00.000Z"
+                 *     }
+                 */
                 "application/json": {
                     /** Format: date-time */
                     addedToTraining?: string;
@@ -3653,6 +4352,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "added": true
+                     *     }
+                     */
                     "application/json": {
                         /** @description false: it was known already. */
                         added: boolean;
@@ -3674,10 +4378,12 @@ export interface operations {
     "remove-known-solutions": {
         parameters: {
             query?: {
+                /** @example 2127390bf87632b39792537be248da6566da1e9a953cc9ab12bf5dbff67a8378 */
                 hash?: string;
             };
             header?: never;
             path: {
+                /** @example two-sum */
                 testCaseId: string;
             };
             cookie?: never;
@@ -3690,6 +4396,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "removed": 1
+                     *     }
+                     */
                     "application/json": {
                         removed: number;
                     };
@@ -3718,6 +4429,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "solution-fleet",
+                     *         "version": "1"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         openapi: "3.1.0";
@@ -3731,10 +4452,12 @@ export interface operations {
     "get-run": {
         parameters: {
             query?: {
+                /** @example 100 */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @example night-12 */
                 run: string;
             };
             cookie?: never;
@@ -3747,6 +4470,88 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "run": "night-12",
+                     *       "total": 2,
+                     *       "states": {
+                     *         "waiting": 0,
+                     *         "delayed": 0,
+                     *         "waiting-children": 0,
+                     *         "active": 0,
+                     *         "completed": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 0
+                     *       },
+                     *       "usage": {
+                     *         "calls": 2,
+                     *         "reusedCalls": 0,
+                     *         "inputTokens": 1904,
+                     *         "outputTokens": 612,
+                     *         "cacheReadTokens": 0,
+                     *         "cacheWriteTokens": 0,
+                     *         "costUsd": 0.0149
+                     *       },
+                     *       "jobs": [
+                     *         {
+                     *           "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                     *           "kind": "score",
+                     *           "state": "failed",
+                     *           "key": "night-12/candidate-7",
+                     *           "error": {
+                     *             "code": "job-failed",
+                     *             "message": "the script was killed: out of memory",
+                     *             "retryable": false
+                     *           },
+                     *           "usage": {
+                     *             "calls": 0,
+                     *             "reusedCalls": 0,
+                     *             "inputTokens": 0,
+                     *             "outputTokens": 0,
+                     *             "cacheReadTokens": 0,
+                     *             "cacheWriteTokens": 0,
+                     *             "costUsd": 0
+                     *           },
+                     *           "tags": {
+                     *             "run": "night-12"
+                     *           },
+                     *           "createdAt": "2026-11-29T22:00:00.000Z",
+                     *           "startedAt": "2026-11-29T22:00:15.000Z",
+                     *           "endedAt": "2026-11-29T22:03:15.000Z",
+                     *           "attempts": 1,
+                     *           "children": [
+                     *             {
+                     *               "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
+                     *               "kind": "solution-check",
+                     *               "state": "completed",
+                     *               "key": "night-12/candidate-7",
+                     *               "status": "corrected",
+                     *               "progress": "correcting 1/1",
+                     *               "usage": {
+                     *                 "calls": 2,
+                     *                 "reusedCalls": 0,
+                     *                 "inputTokens": 1904,
+                     *                 "outputTokens": 612,
+                     *                 "cacheReadTokens": 0,
+                     *                 "cacheWriteTokens": 0,
+                     *                 "costUsd": 0.0149
+                     *               },
+                     *               "tags": {
+                     *                 "run": "night-12"
+                     *               },
+                     *               "createdAt": "2026-11-29T22:00:00.000Z",
+                     *               "startedAt": "2026-11-29T22:00:00.120Z",
+                     *               "endedAt": "2026-11-29T22:00:14.480Z",
+                     *               "attempts": 1,
+                     *               "parent": "score-7c2911a39b3738399d730a390f717f620fa38f79",
+                     *               "children": []
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "truncated": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Run"];
                 };
             };

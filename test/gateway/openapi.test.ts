@@ -67,7 +67,64 @@ describe('the OpenAPI document', () => {
     expect(missing).toEqual([]);
   });
 
+  it('has an example for every operation: its request and its answer, by their schemas', () => {
+    interface Media {
+      readonly schema?: object;
+      readonly example?: unknown;
+    }
+    const wrong: string[] = [];
+    let examples = 0;
+    const check = (where: string, { schema = {}, example }: Media) => {
+      examples += 1;
+      const problem = example === undefined ? 'no example' : documented.problemOf(schema, example);
+      if (problem !== undefined) wrong.push(`${where}: ${problem}`);
+    };
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { parameters = [], requestBody, responses }] of Object.entries(methods)) {
+        const name = `${method} ${path}`;
+        for (const parameter of parameters) {
+          const { name: one, required, example } = parameter;
+          if (required || example !== undefined) check(`${name} ${one}`, parameter);
+        }
+        const body = (requestBody?.content as Record<string, Media> | undefined)?.['application/json'];
+        if (body !== undefined) check(`${name} body`, body);
+        const answers = Object.entries(responses).flatMap(([status, response]) =>
+          Object.values((response.content ?? {}) as Record<string, Media>).map((media) => ({
+            status,
+            media,
+          })),
+        );
+        const shown = answers.filter(({ media }) => media.example !== undefined);
+        for (const { status, media } of shown) check(`${name} ${status}`, media);
+        if (answers.length > 0 && shown.length !== 1) wrong.push(`${name}: ${shown.length} answers`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(examples).toBeGreaterThan(2 * documented.operations().length - 10);
+  });
+
+  it('takes the request of every example', async () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
+        const content = requestBody?.content as Record<string, { example?: unknown }> | undefined;
+        const fill: Record<string, string> = {};
+        const query = new URLSearchParams();
+        for (const { name, in: where, example } of parameters) {
+          if (example === undefined) continue;
+          if (where === 'path') fill[name] = String(example);
+          // A wait would only take time.
+          else if (name !== 'wait') query.set(name, String(example));
+        }
+        const body = content?.['application/json']?.example;
+        const { status, text } = await call(method, path, fill, body, query.size === 0 ? '' : `?${query}`);
+        // What the examples name may not be there: that is another matter than a request that cannot be read.
+        expect([200, 202, 204, 404, 409], `${method} ${path}: ${text}`).toContain(status);
+      }
+    }
+  });
+
   it('every documented route answers as documented', async () => {
+    exercised.clear();
     const solution = { content: 'x = 1\n' };
     const tags = { run: 'conformance' };
     const check = await call('post', '/v1/jobs/solution-check', {}, { payload: { solution, tags } }, '?wait');

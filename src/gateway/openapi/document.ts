@@ -3,6 +3,8 @@ import { SESSION_COOKIE } from '../auth/caller.js';
 import type { OpenOperation, Operation, ResponseSpec } from '../http/operation.js';
 import { PROBLEM_TYPE, ProblemSchema } from '../http/problem.js';
 import { ComponentRegistry } from './component-registry.js';
+import type { OperationExample } from './examples/example.js';
+import { EXAMPLES } from './examples/index.js';
 
 interface ParameterObject {
   readonly name: string;
@@ -10,6 +12,7 @@ interface ParameterObject {
   readonly required: boolean;
   readonly description?: string;
   readonly schema: Readonly<Record<string, unknown>>;
+  readonly example?: unknown;
 }
 
 export interface OperationObject {
@@ -109,8 +112,12 @@ function operationObject(operation: Operation | OpenOperation, registry: Compone
     tags: [tag],
     ...(description === undefined ? {} : { description }),
   };
+  const example = Object.hasOwn(EXAMPLES, id) ? EXAMPLES[id] : undefined;
   const documented = Object.fromEntries(
-    Object.entries(responses).map(([status, spec]) => [status, responseObject(spec, registry)]),
+    Object.entries(responses).map(([status, spec]) => {
+      const answer = Number(status) === example?.status ? exampleOf(example.answer) : {};
+      return [status, responseObject(spec, registry, answer)];
+    }),
   );
   if ('answer' in operation) return { ...common, security: [], responses: documented };
   const refusals = new Set([
@@ -122,18 +129,26 @@ function operationObject(operation: Operation | OpenOperation, registry: Compone
     status,
     { $ref: `#/components/responses/Problem${status}` },
   ]);
-  const parameters = parametersOf(operation, registry);
+  const parameters = parametersOf(operation, registry, example?.parameters ?? {});
   return {
     ...common,
     'x-role': operation.role,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(operation.body === undefined ? {} : { requestBody: bodyObject(operation.body, registry) }),
+    ...(operation.body === undefined
+      ? {}
+      : { requestBody: bodyObject(operation.body, registry, exampleOf(example?.body)) }),
     responses: { ...documented, ...Object.fromEntries(problems) },
   };
 }
 
-function bodyObject(body: z.ZodType, registry: ComponentRegistry) {
-  return { required: true, content: { 'application/json': { schema: registry.reference(body, 'input') } } };
+/** The field for an example, if there is one. */
+function exampleOf(example: unknown): { readonly example?: unknown } {
+  return example === undefined ? {} : { example };
+}
+
+function bodyObject(body: z.ZodType, registry: ComponentRegistry, example: { readonly example?: unknown }) {
+  const schema = registry.reference(body, 'input');
+  return { required: true, content: { 'application/json': { schema, ...example } } };
 }
 
 function headersObject(headers: Readonly<Record<string, string>>) {
@@ -147,6 +162,7 @@ function headersObject(headers: Readonly<Record<string, string>>) {
 function responseObject(
   { description, schema, contentType, headers }: ResponseSpec,
   registry: ComponentRegistry,
+  example: { readonly example?: unknown },
 ) {
   return {
     description,
@@ -154,7 +170,9 @@ function responseObject(
     ...(schema === undefined
       ? {}
       : {
-          content: { [contentType ?? 'application/json']: { schema: registry.reference(schema, 'output') } },
+          content: {
+            [contentType ?? 'application/json']: { schema: registry.reference(schema, 'output'), ...example },
+          },
         }),
   };
 }
@@ -162,6 +180,7 @@ function responseObject(
 function parametersOf(
   { params, query, idempotent }: Operation,
   registry: ComponentRegistry,
+  examples: NonNullable<OperationExample['parameters']>,
 ): ParameterObject[] {
   const from = (location: 'path' | 'query', object: z.ZodObject | undefined): ParameterObject[] =>
     Object.entries((object?.shape ?? {}) as Record<string, z.ZodType>).map(([name, schema]) => ({
@@ -170,6 +189,7 @@ function parametersOf(
       required: location === 'path' || !schema.safeParse(undefined).success,
       ...(schema.description === undefined ? {} : { description: schema.description }),
       schema: registry.reference(schema, 'input'),
+      ...exampleOf(examples[name]),
     }));
   const key = {
     name: 'Idempotency-Key',
