@@ -1,6 +1,6 @@
 /**
  * Writes the tables of `docs/errors.md`, `docs/configuration.md` and `docs/entry-points.md`, and the types of the HTTP client, from
- * the code. The tests compare them both ways, so
+ * the code, and copies the files of Swagger UI. The tests compare them both ways, so
  * a change of the code that forgets the documents fails; this puts it right: `npm run docs`.
  */
 import { writeFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { ERROR_TABLE } from '../src/errors.js';
 import { entryPointTable } from './entry-points.js';
 import { markdownRows, markdownTable, writeTable } from './markdown-tables.js';
 import { CLIENT_TYPES, clientTypes } from './openapi/client-types.js';
+import { copyViewer } from './openapi/swagger-ui.js';
 
 async function flagRows(): Promise<string[][]> {
   return [...commandsByName(await createProgram())].flatMap(([name, { options }]) =>
@@ -61,3 +62,4 @@ writeTable(
 const { head, rows } = await entryPointTable();
 writeTable('entry-points.md', 'entry-points', markdownTable(head, rows));
 writeFileSync(CLIENT_TYPES, await clientTypes());
+copyViewer();

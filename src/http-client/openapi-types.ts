@@ -1852,6 +1852,18 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#malformed-request",
+                 *       "title": "Malformed request",
+                 *       "status": 400,
+                 *       "detail": "limit: is an unknown parameter",
+                 *       "code": "malformed-request",
+                 *       "retryable": false,
+                 *       "whatToDo": "Send the request as /docs describes it: JSON in UTF-8, known parameters, nesting within the limit.",
+                 *       "field": "limit"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1861,6 +1873,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#unauthenticated",
+                 *       "title": "Unauthenticated",
+                 *       "status": 401,
+                 *       "detail": "this request needs a token",
+                 *       "code": "unauthenticated",
+                 *       "retryable": false,
+                 *       "whatToDo": "Send a valid token (Authorization: Bearer …); `fleet token add` creates one."
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1870,6 +1893,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#forbidden",
+                 *       "title": "Forbidden",
+                 *       "status": 403,
+                 *       "detail": "this needs a token of the role admin",
+                 *       "code": "forbidden",
+                 *       "retryable": false,
+                 *       "whatToDo": "Use a token with a role that allows this, from a page of this gateway or from a program."
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1879,6 +1913,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#job-not-found",
+                 *       "title": "Job not found",
+                 *       "status": 404,
+                 *       "detail": "there is no job \"solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1\"",
+                 *       "code": "job-not-found",
+                 *       "retryable": false,
+                 *       "whatToDo": "Check the id; finished jobs are removed after the retention time."
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1888,6 +1933,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#request-too-slow",
+                 *       "title": "Request too slow",
+                 *       "status": 408,
+                 *       "detail": "the body came too slowly",
+                 *       "code": "request-too-slow",
+                 *       "retryable": true,
+                 *       "whatToDo": "Send the body without pauses, or in smaller requests."
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1897,6 +1953,19 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#key-conflict",
+                 *       "title": "Key conflict",
+                 *       "status": 409,
+                 *       "detail": "the key names a job with another payload",
+                 *       "code": "key-conflict",
+                 *       "retryable": false,
+                 *       "whatToDo": "Use another key: this one names a job with another payload.",
+                 *       "field": "key",
+                 *       "jobId": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1906,6 +1975,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#payload-too-large",
+                 *       "title": "Payload too large",
+                 *       "status": 413,
+                 *       "detail": "the body is larger than 33554432 bytes",
+                 *       "code": "payload-too-large",
+                 *       "retryable": false,
+                 *       "whatToDo": "Shorten the named text, or raise the limit in the configuration."
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1915,6 +1995,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#unsupported-media-type",
+                 *       "title": "Unsupported media type",
+                 *       "status": 415,
+                 *       "detail": "send application/json",
+                 *       "code": "unsupported-media-type",
+                 *       "retryable": false,
+                 *       "whatToDo": "Send the body as application/json, without a content encoding."
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1924,6 +2015,18 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#invalid-payload",
+                 *       "title": "Invalid payload",
+                 *       "status": 422,
+                 *       "detail": "payload.solution.content: the script is empty",
+                 *       "code": "invalid-payload",
+                 *       "retryable": false,
+                 *       "whatToDo": "Correct the named field and submit again.",
+                 *       "field": "payload.solution.content"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1935,6 +2038,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#too-many-waiting",
+                 *       "title": "Too many waiting",
+                 *       "status": 429,
+                 *       "detail": "100000 solution-check jobs wait, the limit is 100000",
+                 *       "code": "too-many-waiting",
+                 *       "retryable": true,
+                 *       "whatToDo": "Wait as long as Retry-After says, start more workers, or raise FLEET_MAX_WAITING."
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1944,6 +2058,18 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#internal",
+                 *       "title": "Internal",
+                 *       "status": 500,
+                 *       "detail": "a defect",
+                 *       "code": "internal",
+                 *       "retryable": true,
+                 *       "whatToDo": "This is a defect of solution-fleet; report it with the message.",
+                 *       "requestId": "1f3870be-274f-4c49-b3e3-1a0c6728957f"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1955,6 +2081,18 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "type": "/docs#redis-unreachable",
+                 *       "title": "Redis unreachable",
+                 *       "status": 503,
+                 *       "detail": "Redis does not answer",
+                 *       "code": "redis-unreachable",
+                 *       "retryable": true,
+                 *       "whatToDo": "Start Redis or correct FLEET_REDIS_URL; if the message has a sentence of Redis, mend what it says.",
+                 *       "requestId": "1f3870be-274f-4c49-b3e3-1a0c6728957f"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type Request } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -40,17 +40,25 @@ export const HOSTILE = [
   '\u202egnp.exe',
 ].join(' ');
 
-/** Watches a page; call the result at the end: it fails if anything from outside has run or been loaded. */
-export function watchPage(page: Page, origin: string): () => Promise<void> {
+/**
+ * Watches a page; call the result at the end: it fails if anything from outside has run or been loaded.
+ * @param tries Whether it also fails for what the browser refused: a request to another server, an inline script or style.
+ */
+export function watchPage(page: Page, origin: string, { tries = false } = {}): () => Promise<void> {
   const incidents: string[] = [];
   page.on('dialog', (dialog) => {
     incidents.push(`dialog: ${dialog.message()}`);
     dialog.dismiss().catch(() => undefined);
   });
   page.on('pageerror', (error) => incidents.push(`page error: ${error.message}`));
-  page.on('requestfinished', (request) => {
+  const noteOther = (request: Request) => {
     const { protocol } = new URL(request.url());
     if (protocol !== 'data:' && !request.url().startsWith(origin)) incidents.push(`loaded ${request.url()}`);
+  };
+  if (tries) page.on('request', noteOther);
+  else page.on('requestfinished', noteOther);
+  page.on('console', (message) => {
+    if (tries && message.type() === 'error') incidents.push(`the browser says: ${message.text()}`);
   });
   return async () => {
     // A string, since it is the page's window that is looked at.

@@ -99,6 +99,14 @@ describe('the OpenAPI document', () => {
         if (answers.length > 0 && shown.length !== 1) wrong.push(`${name}: ${shown.length} answers`);
       }
     }
+    for (const [name, response] of Object.entries(document.components.responses)) {
+      const media = Object.values((response as { content: Record<string, Media> }).content);
+      for (const each of media) check(name, each);
+      expect([name, media.map(({ example }) => (example as { status: number }).status)]).toEqual([
+        `Problem${/\d+/.exec(name)}`,
+        [Number(/\d+/.exec(name))],
+      ]);
+    }
     expect(wrong).toEqual([]);
     expect(examples).toBeGreaterThan(2 * documented.operations().length - 10);
   });

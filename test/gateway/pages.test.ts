@@ -1,7 +1,9 @@
+import { build } from 'esbuild';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
+import { packagePath } from '../../src/package-root.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { HOSTILE, hasChromium, openBrowser, watchPage } from './browser.js';
@@ -58,7 +60,8 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
 
   async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await (await browser.newContext(options)).newPage();
-    if (options.javaScriptEnabled !== false) checks.push(watchPage(page, gateway.url));
+    if (options.javaScriptEnabled !== false)
+      checks.push(watchPage(page, gateway.url, { tries: path === '/docs' }));
     await page.goto(gateway.url + path);
     return page;
   }
@@ -129,14 +132,69 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     await page.getByText('The connection to the gateway is lost').waitFor();
   });
 
-  it('the API page lists every route and code, and loads nothing from elsewhere', async () => {
+  it('the API page shows every route with its example and every code, in light and dark, at 400 pixels', async () => {
     await start();
-    const page = await open('/docs', { viewport: { width: 400, height: 800 } });
     const { json: document } = await gateway.send('GET', '/v1/openapi.json');
-    const text = await page.evaluate<string>('document.body.textContent');
+    const colors: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open('/docs', { viewport: { width: 400, height: 800 }, colorScheme });
+      const shown = page.locator('#viewer .opblock');
+      await shown.first().waitFor();
+      // The viewer puts a place to break a line before each slash.
+      const text = ((await page.locator('#viewer').textContent()) ?? '').replaceAll('\u200b', '');
+      for (const path of Object.keys(document.paths)) expect(text).toContain(path);
+      expect(await page.getByRole('row', { name: 'too-many-waiting' }).count()).toBe(1);
+      expect(await overflows(page)).toBe(false);
+      const claim = page.locator('#operations-Evaluations-claim-evaluation');
+      await claim.locator('.opblock-summary-control').click();
+      // The example of the request, and that of the answer.
+      await claim.getByText('"leaseMs"').first().waitFor();
+      expect((await claim.locator('.highlight-code').allInnerTexts()).slice(0, 2)).toEqual([
+        expect.stringContaining('"queue": "score"'),
+        expect.stringContaining('"attempt": 1'),
+      ]);
+      expect(await overflows(page)).toBe(false);
+      // It shows requests and sends none.
+      expect(await page.getByRole('button', { name: /try it out|execute|authorize/i }).count()).toBe(0);
+      colors.push(
+        await page.evaluate<string>('getComputedStyle(document.querySelector("#viewer .opblock-tag")).color'),
+      );
+    }
+    expect(new Set(colors).size).toBe(2);
+  });
+
+  it('the API page lists every route and code without JavaScript', async () => {
+    await start();
+    const { json: document } = await gateway.send('GET', '/v1/openapi.json');
+    const page = await open('/docs', { javaScriptEnabled: false });
+    const [text] = await page.locator('main').allInnerTexts();
     for (const path of Object.keys(document.paths)) expect(text).toContain(path);
     expect(text).toContain('too-many-waiting');
-    expect(await overflows(page)).toBe(false);
+  });
+
+  it('the HTTP client runs in a page', async () => {
+    await start();
+    await test.worker(createOfflineRunner());
+    const { outputFiles } = await build({
+      entryPoints: [packagePath('src', 'http-client', 'index.ts')],
+      bundle: true,
+      write: false,
+      platform: 'browser',
+      format: 'iife',
+      globalName: 'client',
+    });
+    // A script of the test is not one of the gateway.
+    const page = await open('/docs', { bypassCSP: true });
+    const checked = await page.evaluate<{ status: string; last: string }>(`(async () => {
+      ${outputFiles[0]?.text}
+      const fleet = new client.FleetHttpClient({ url: location.origin });
+      const { id } = await fleet.add('solution-check', { solution: { content: 'x = 1\\n' } });
+      const { status } = await fleet.result('solution-check', id);
+      let last;
+      for await (const { name } of fleet.events(id)) last = name;
+      return { status, last };
+    })()`);
+    expect(checked).toEqual({ status: 'clean', last: 'end' });
   });
 
   it('the board shows a hostile job, its data and logs, and nothing of it runs', async () => {

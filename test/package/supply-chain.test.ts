@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { unpacked, viewerFiles } from '../../scripts/openapi/swagger-ui.js';
 import { packagePath } from '../../src/package-root.js';
 
 const Entry = z.looseObject({
@@ -67,6 +68,19 @@ describe('the compiled grammar', () => {
     const [checksum = ''] = readFileSync(packagePath('assets', 'SHA256SUMS'), 'utf8').split(' ');
     expect(checksum).toMatch(/^[0-9a-f]{64}$/);
     expect(document).toContain(checksum);
+  });
+});
+
+describe('the files of Swagger UI', () => {
+  it('are those of the package in the lock file, with checksums that the build compares', () => {
+    const sums = readFileSync(packagePath('assets', 'SHA256SUMS'), 'utf8');
+    for (const { asset, original } of viewerFiles()) {
+      expect([asset, unpacked(asset).equals(original), sums.includes(`  ${asset}\n`)]).toEqual([
+        asset,
+        true,
+        true,
+      ]);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { PROBLEM_TYPE, ProblemSchema } from '../http/problem.js';
 import { ComponentRegistry } from './component-registry.js';
 import type { OperationExample } from './examples/example.js';
 import { EXAMPLES } from './examples/index.js';
+import { problemExample } from './examples/problems.js';
 
 interface ParameterObject {
   readonly name: string;
@@ -92,7 +93,7 @@ export function openApiDocument(operations: readonly (Operation | OpenOperation)
             ...(status === '429' || status === '503'
               ? headersObject({ 'Retry-After': 'Seconds to wait.' })
               : {}),
-            content: { [PROBLEM_TYPE]: { schema: problem } },
+            content: { [PROBLEM_TYPE]: { schema: problem, ...exampleOf(problemExample(Number(status))) } },
           },
         ]),
       ),
