@@ -3,8 +3,14 @@ import { Redis } from 'ioredis';
 import { JobError } from '../src/errors.js';
 import { locationOf } from '../src/producers/find-job.js';
 import { hasEnded, viewJob } from '../src/producers/job-view.js';
+import { startClusterOfOne } from '../test/support/cluster-node.js';
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
-import { REFUSALS, type RefusalName } from '../test/support/refusing-redis.js';
+import {
+  ALL_REFUSALS,
+  CLUSTER_REFUSALS,
+  REFUSALS,
+  type RefusalName,
+} from '../test/support/refusing-redis.js';
 import { TcpProxy } from '../test/support/tcp-proxy.js';
 import { type Evaluation, evaluate, type FaultWindow } from './evaluate.js';
 import { type Accepted, Pipeline } from './pipeline.js';
@@ -26,6 +32,8 @@ export interface ChaosOptions {
    * seconds of them when it is killed: writes of the last seconds before are then not guaranteed. Default: `always`.
    */
   readonly appendfsync?: 'always' | 'everysec';
+  /** Whether the Redis is a node of a cluster, which refuses writes as such a node does. */
+  readonly cluster?: boolean;
   readonly say?: (line: string) => void;
 }
 
@@ -42,7 +50,7 @@ export interface ChaosReport extends Evaluation {
   readonly kept: boolean;
 }
 
-const PREFIX = 'chaos';
+const PREFIX = '{fleet}-chaos';
 const LATENCY_MS = 200;
 /** On a busy machine a worker takes many seconds to start, which delays the plan; the run must still end. */
 const MAX_STRETCH = 2;
@@ -62,17 +70,21 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     submitEveryMs,
     settleMs = 120_000,
     appendfsync = 'always',
+    cluster = false,
     say = () => undefined,
   } = options;
-  const redis = await startTestRedis(['--appendfsync', appendfsync]);
-  const proxy = await TcpProxy.start({ path: redis.socketPath });
+  const { redis, proxy, workersUrl, stop } = await (cluster ? clusterNode : singleServer)([
+    '--appendfsync',
+    appendfsync,
+  ]);
+  const refusals = Object.keys(cluster ? CLUSTER_REFUSALS : REFUSALS) as RefusalName[];
   const provider = await startProvider(seed);
-  const pool = new WorkerPool(workerEnvironment(proxy.url, provider.api.url));
+  const pool = new WorkerPool(workerEnvironment(workersUrl, provider.api.url));
   try {
     await pool.start(workers);
     const pipeline = await Pipeline.open(redis.url, PREFIX, submitEveryMs);
     try {
-      const breaker = new Breaker({ redis, proxy, provider, pool, pipeline, say });
+      const breaker = new Breaker({ redis, proxy, provider, pool, pipeline, refusals, say });
       pipeline.begin();
       await breaker.carryOut(plan, MAX_STRETCH * durationMs);
       await pipeline.stopSubmitting();
@@ -109,9 +121,32 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   } finally {
     pool.kill();
     await provider.api.close();
+    await stop();
+  }
+}
+
+/** A Redis, the proxy to it, and the address that workers get. */
+interface Place {
+  readonly redis: TestRedis;
+  readonly proxy: TcpProxy;
+  readonly workersUrl: string;
+  stop(): Promise<void>;
+}
+
+async function singleServer(args: readonly string[]): Promise<Place> {
+  const redis = await startTestRedis(args);
+  const proxy = await TcpProxy.start({ path: redis.socketPath });
+  const stop = async () => {
     await proxy.stop();
     await redis.stop();
-  }
+  };
+  return { redis, proxy, workersUrl: proxy.url, stop };
+}
+
+/** The pipeline uses the same address as the workers: the cluster names no other. */
+async function clusterNode(args: readonly string[]): Promise<Place> {
+  const { redis, proxy, stop } = await startClusterOfOne(args);
+  return { redis, proxy, workersUrl: redis.url, stop };
 }
 
 function workerEnvironment(redisUrl: string, apiUrl: string): Record<string, string> {
@@ -136,6 +171,8 @@ interface BreakerParts {
   readonly provider: Provider;
   readonly pool: WorkerPool;
   readonly pipeline: Pipeline;
+  /** The ways in which this Redis can refuse writes. */
+  readonly refusals: readonly RefusalName[];
   readonly say: (line: string) => void;
 }
 
@@ -188,18 +225,17 @@ class Breaker {
   }
 
   async #rejectWrites(victim: number, lastsMs: number): Promise<void> {
-    const { redis, say } = this.#parts;
-    const names = Object.keys(REFUSALS) as RefusalName[];
-    const name = names[Math.floor(victim * names.length)] ?? 'READONLY';
+    const { redis, refusals, say } = this.#parts;
+    const name = refusals[Math.floor(victim * refusals.length)] ?? 'MISCONF';
     say(`Redis refuses: ${name}`);
     this.refusals[name] = (this.refusals[name] ?? 0) + 1;
     const admin = new Redis({ path: redis.socketPath, maxRetriesPerRequest: null });
     admin.on('error', () => undefined);
     try {
-      await REFUSALS[name].begin(admin, redis);
+      await ALL_REFUSALS[name].begin(admin, redis);
       await wait(lastsMs);
     } finally {
-      await REFUSALS[name].end(admin, redis);
+      await ALL_REFUSALS[name].end(admin, redis);
       admin.disconnect();
     }
   }

@@ -45,6 +45,8 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
     .configureOutput({ outputError: (message) => printUsageError(message) })
     .exitOverride()
     .hook('preAction', async (_program, command) => {
+      // It prints an entry for each file, also where nothing can be started.
+      if (command.name() === 'check') return;
       await (await import('./start/before-command.js')).beforeCommand(command);
     });
   // One after the other: their order is that of the help.

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { PromptRegistry } from '../agents/prompt-registry.js';
 import { assertWorkspaceRoots } from '../agents/workspace/assert-roots.js';
@@ -86,7 +85,7 @@ const ValuesSchema = z.object({
  */
 export function assertWorkerOptions(options: WorkerOptions): void {
   rejectUnknownOptions(options, WORKER_OPTIONS);
-  const { calls = {}, analysis, workspaces, textLimits, trials = {}, isolatedProcess } = options;
+  const { calls = {}, analysis, workspaces, textLimits, trials = {} } = options;
   rejectUnknownOptions(calls, CALL_OPTIONS, 'calls');
   if (analysis !== undefined) rejectUnknownOptions(analysis, COMPUTE_LIMITS, 'analysis');
   if (workspaces !== undefined) rejectUnknownOptions(workspaces, WORKSPACE_POLICY, 'workspaces');
@@ -97,9 +96,6 @@ export function assertWorkerOptions(options: WorkerOptions): void {
   if (issue !== undefined) throw unusable(issue.path.join('.'), issue.message);
   const limits = ModelLimitsSchema.safeParse(calls.limits ?? {});
   if (!limits.success) throw unusable('calls.limits', modelLimitsProblem(limits.error));
-  if (isolatedProcess !== undefined && !existsSync(isolatedProcess)) {
-    throw unusable('isolatedProcess', `there is no program ${isolatedProcess.href}`);
-  }
   const { roots = [] } = workspaces ?? {};
   if (roots !== 'any') assertWorkspaceRoots(roots, 'workspaces.roots');
   PromptRegistry.shared();

@@ -7,6 +7,7 @@ import {
   greetingOf,
   isBroken,
   isOfSelect,
+  LOADING_PAUSE_MS,
   ProducerRedis,
 } from './fleet-redis.js';
 import { type RedisConnectionOptions, redisAddress, redisOptionsFrom } from './redis-address.js';
@@ -43,6 +44,7 @@ export function workerConnection(
   return {
     ...target,
     maxRetriesPerRequest: null,
+    maxLoadingRetryTime: LOADING_PAUSE_MS,
     retryStrategy: reconnectDelay,
     // A node that is no longer responsible rejected the command without executing it: it is sent again to the right node.
     ...(mayMove(target) ? { reconnectOnError: (error) => (isRedirection(error) ? 2 : false) } : {}),

@@ -8,6 +8,11 @@ const GREETING_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
+/** Maximum pause before a server that loads its data is asked again whether it is done, in milliseconds. */
+export const LOADING_PAUSE_MS = 1_000;
+/** What INFO says then. */
+const LOADING = /^loading:1/m;
+
 /** Commands with which a client begins a connection. */
 const HANDSHAKE: ReadonlySet<string> = new Set(['auth', 'hello', 'select', 'client', 'readonly', 'info']);
 
@@ -23,7 +28,7 @@ export class FleetRedis extends Redis {
   #refusal: Error | undefined;
 
   constructor(options: FleetRedisOptions) {
-    super(options);
+    super({ maxLoadingRetryTime: LOADING_PAUSE_MS, ...options });
     this.on('ready', () => {
       this.#refusal = undefined;
     });
@@ -38,6 +43,23 @@ export class FleetRedis extends Redis {
   /** Why Redis takes no connection of this client, in an error with its own sentence; undefined if it does, or is away. */
   get refusal(): Error | undefined {
     return this.status === 'ready' ? undefined : this.#refusal;
+  }
+
+  /**
+   * ioredis asks for it when a connection is made, and waits without a word while the server loads its data: every other
+   * command would be refused.
+   */
+  override info(...args: unknown[]): Promise<string> {
+    const facts = (super.info as (...all: unknown[]) => Promise<string>)(...args);
+    facts.then(
+      (text) => {
+        if (this.status === 'ready' || !LOADING.test(text)) return;
+        this.#refusal = new Error('LOADING Redis is loading the dataset in memory');
+        this.silentEmit('error', this.#refusal);
+      },
+      () => undefined,
+    );
+    return facts;
   }
 
   /** A server that has enough clients says so and closes; a client that writes first sees only a broken connection. */

@@ -35,6 +35,8 @@ export interface RedisConnectionOptions {
   readonly commandTimeout?: number;
   readonly socketTimeout?: number;
   readonly retryStrategy?: (times: number) => number;
+  /** Maximum pause before a server that loads its data is asked again, in milliseconds. */
+  readonly maxLoadingRetryTime?: number;
 }
 
 /**

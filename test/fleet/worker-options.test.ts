@@ -3,7 +3,6 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { createLogger } from '../../src/fleet/logger.js';
@@ -58,12 +57,6 @@ describe('FleetWorker.start', () => {
       { calls: { limits: { m: { request: 1 } } } },
       'usage',
       /calls.limits: m: .*request/,
-    ],
-    [
-      'a program that is not there',
-      { isolatedProcess: pathToFileURL(join(folder, 'x.js')) },
-      'usage',
-      /isolatedProcess: there is no program .*x\.js/,
     ],
     [
       'a root that is missing',

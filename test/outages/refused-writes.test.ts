@@ -4,45 +4,55 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { startTestGateway } from '../gateway/gateway-fixture.js';
 import { leaks } from '../support/agent-answers.js';
+import { type ClusterOfOne, startClusterOfOne } from '../support/cluster-node.js';
 import { fleetWithRunner } from '../support/fleet.js';
 import { fleetCommand } from '../support/fleet-command.js';
-import { redisOfFile } from '../support/redis.js';
-import { REFUSALS, type RefusalName } from '../support/refusing-redis.js';
+import { redisOfFile, type TestRedis } from '../support/redis.js';
+import { CLUSTER_REFUSALS, REFUSALS, type Refusal } from '../support/refusing-redis.js';
 
-const redis = redisOfFile();
-let admin: Redis;
-beforeAll(() => {
-  admin = new Redis({ path: redis.socketPath });
+const single = redisOfFile();
+let cluster: ClusterOfOne;
+beforeAll(async () => {
+  cluster = await startClusterOfOne();
 });
-afterAll(() => admin.disconnect());
+afterAll(() => cluster.stop());
 
-const names = Object.keys(REFUSALS) as RefusalName[];
+const cases = [
+  ...Object.entries(REFUSALS).map(([name, refusal]) => ({ name, refusal, isCluster: false })),
+  ...Object.entries(CLUSTER_REFUSALS).map(([name, refusal]) => ({ name, refusal, isCluster: true })),
+];
 const LOCK_MS = 2_000;
 const PAYLOAD = { solution: { content: 'x = 1\n' } };
 
 /** Begins a refusal; it ends with `end`, or with the test. */
-async function refuse(name: RefusalName): Promise<() => Promise<void>> {
+async function refuse(refusal: Refusal, redis: TestRedis): Promise<() => Promise<void>> {
   let isOver = false;
-  await REFUSALS[name].begin(admin, redis);
+  const admin = new Redis({ path: redis.socketPath });
+  admin.on('error', () => undefined);
+  await refusal.begin(admin, redis);
   const end = async () => {
     if (isOver) return;
     isOver = true;
-    await REFUSALS[name].end(admin, redis);
+    await refusal.end(admin, redis);
+    admin.disconnect();
   };
   onTestFinished(end);
   return end;
 }
 
-describe.each(names)('while Redis refuses writes: %s', (name) => {
+describe.each(cases)('while Redis refuses writes: $name', ({ name, refusal, isCluster }) => {
   it('an answer that came is kept, and nothing is paid again; every client is told, and all goes on by itself', async () => {
-    const { says } = REFUSALS[name];
+    const { says } = refusal;
+    const redis = isCluster ? cluster.redis : single;
     const isFull = name === 'OOM';
     let answer: () => void = () => undefined;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    const { fleet, worker, runner, api, logged, logLines } = await fleetWithRunner(redis, 'refused', () =>
-      answered.then(() => leaks()),
+    const { fleet, worker, runner, api, logged, logLines } = await fleetWithRunner(
+      redis,
+      '{fleet}-refused',
+      () => answered.then(() => leaks()),
     );
     await worker(runner, { lockMs: LOCK_MS });
     const gateway = await startTestGateway(redis, fleet.prefix);
@@ -50,7 +60,7 @@ describe.each(names)('while Redis refuses writes: %s', (name) => {
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     const result = handle.result();
     await api.arrived(1);
-    const end = await refuse(name);
+    const end = await refuse(refusal, redis);
     const beganAt = performance.now();
     answer();
 
@@ -110,7 +120,7 @@ it.each([
   ['serve', '--port', '0'],
 ])('a database that the server does not have is refused at the start: fleet %s', async (...args) => {
   const { exitCode, stderr } = await fleetCommand(args, {
-    env: { FLEET_REDIS_URL: `${redis.url}?db=99` },
+    env: { FLEET_REDIS_URL: `${single.url}?db=99` },
     input: JSON.stringify(PAYLOAD),
   });
   expect(exitCode).toBe(2);

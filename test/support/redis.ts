@@ -20,6 +20,11 @@ export interface TestRedis {
   resume(): void;
   /** Starts a server on the same data and socket again, after `kill`. */
   restart(): Promise<void>;
+  /**
+   * Ends the server in order and starts one on the same data that loads them slowly, as long as `key-load-delay` is set.
+   * Returns when it takes connections.
+   */
+  restartLoading(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
 }
@@ -55,6 +60,11 @@ export async function startTestRedis(extraArguments: readonly string[] = []): Pr
     restart: async () => {
       await end('SIGKILL');
       server = await startServer(folder, socketPath, extraArguments);
+    },
+    restartLoading: async () => {
+      await end('SIGTERM');
+      server = spawnServer(folder, socketPath, [...extraArguments, ...SLOW_LOAD]);
+      await untilLogged(server, /server initialized/i);
     },
     stop: async () => {
       await end('SIGKILL');
@@ -94,16 +104,28 @@ export function redisOfFile(extraArguments: readonly string[] = []): TestRedis {
     pause: () => redis().pause(),
     resume: () => redis().resume(),
     restart: () => redis().restart(),
+    restartLoading: () => redis().restartLoading(),
     stop: () => redis().stop(),
   };
 }
+
+/** A delay after each command that is loaded, in microseconds. */
+const SLOW_LOAD = ['--key-load-delay', '200'];
 
 async function startServer(
   folder: string,
   socketPath: string,
   extraArguments: readonly string[],
 ): Promise<ChildProcess> {
-  const server = spawn(
+  const server = spawnServer(folder, socketPath, extraArguments);
+  await untilLogged(server, /ready to accept connections/i);
+  const client = await connectWithin({ path: socketPath }, 5_000);
+  client.disconnect();
+  return server;
+}
+
+function spawnServer(folder: string, socketPath: string, extraArguments: readonly string[]): ChildProcess {
+  return spawn(
     findRedisServer(),
     [
       ...['--port', '0', '--unixsocket', socketPath, '--unixsocketperm', '700', '--dir', folder],
@@ -121,20 +143,20 @@ async function startServer(
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
+}
+
+async function untilLogged(server: ChildProcess, text: RegExp): Promise<void> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.once('exit', (code) => reject(new Error(`redis-server ended with ${code}:\n${log}`)));
     server.stdout?.on('data', (chunk: Buffer) => {
       log += chunk.toString();
-      if (/ready to accept connections/i.test(log)) resolve();
+      if (text.test(log)) resolve();
     });
   });
   server.removeAllListeners('exit');
   server.stdout?.removeAllListeners('data').resume();
-  const client = await connectWithin({ path: socketPath }, 5_000);
-  client.disconnect();
-  return server;
 }
 
 function pidOf(server: ChildProcess): number {

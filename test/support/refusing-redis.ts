@@ -22,6 +22,21 @@ async function untilSaveFails(admin: Redis): Promise<void> {
   while (!/rdb_last_bgsave_status:err/.test(await admin.info('persistence'))) await wait(10);
 }
 
+async function untilCluster(admin: Redis, state: 'ok' | 'fail'): Promise<void> {
+  while (!String(await admin.call('CLUSTER', 'INFO')).includes(`cluster_state:${state}`)) await wait(10);
+}
+
+/** So many commands take some seconds to load slowly; clients are answered after every 1,024 of them. */
+const FILLER = "for i = 1, 40000 do redis.call('SET', KEYS[1], i) end redis.call('DEL', KEYS[1])";
+
+/** Lets a server that loads its data go on at full speed; returns when it has loaded them. */
+async function endLoading({ socketPath }: TestRedis): Promise<void> {
+  const client = new Redis({ path: socketPath, enableReadyCheck: false, disableClientInfo: true });
+  await client.config('SET', 'key-load-delay', '0');
+  while (/^loading:1/m.test(await client.info('persistence'))) await wait(10);
+  client.disconnect();
+}
+
 /** Ends what keeps Redis busy. The connection is a new one: that of the script waits for its reply. */
 async function killScript({ socketPath }: TestRedis): Promise<void> {
   const client = new Redis({ path: socketPath, enableReadyCheck: false, disableClientInfo: true });
@@ -104,6 +119,31 @@ export const REFUSALS = {
     begin: async (admin) => void (await admin.call('ACL', 'SETUSER', 'default', '-@write')),
     end: async (admin) => void (await admin.call('ACL', 'SETUSER', 'default', '+@all')),
   },
+  LOADING: {
+    says: /LOADING /,
+    begin: async (admin, redis) => {
+      await admin.eval(FILLER, 1, 'filler');
+      await redis.restartLoading();
+    },
+    end: async (_admin, redis) => endLoading(redis),
+  },
 } as const satisfies Record<string, Refusal>;
 
-export type RefusalName = keyof typeof REFUSALS;
+/** Those that only a node of a cluster gives. */
+export const CLUSTER_REFUSALS = {
+  CLUSTERDOWN: {
+    says: /CLUSTERDOWN /,
+    // Not the slot of the fleet: the cluster refuses every key while one slot belongs to nobody.
+    begin: async (admin) => {
+      await admin.call('CLUSTER', 'DELSLOTS', '0');
+      await untilCluster(admin, 'fail');
+    },
+    end: async (admin) => {
+      await admin.call('CLUSTER', 'ADDSLOTS', '0');
+      await untilCluster(admin, 'ok');
+    },
+  },
+} as const satisfies Record<string, Refusal>;
+
+export type RefusalName = keyof typeof REFUSALS | keyof typeof CLUSTER_REFUSALS;
+export const ALL_REFUSALS: Readonly<Record<RefusalName, Refusal>> = { ...REFUSALS, ...CLUSTER_REFUSALS };

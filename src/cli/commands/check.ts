@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
 import { mapInChunks } from '../../event-loop.js';
@@ -15,6 +14,7 @@ import { Interrupted } from '../interruption.js';
 import { assertDirectory, rejectDuplicateFiles } from '../named-files.js';
 import { printError } from '../print-error.js';
 import { withSession } from '../session.js';
+import { beforeCommand } from '../start/before-command.js';
 import { ProgressLine } from '../terminal/progress-line.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
@@ -60,16 +60,16 @@ export function addCheckCommand(program: Command): void {
     )
     .option('--fail-on-partial', 'exit with 1 if the analysis could not follow the whole way to a score')
     .addHelpText('after', '\nExit code: 0 clean, 1 leakage found, 2 a file could not be checked.')
-    .action(async (files: string[], options: CheckOptions) => {
-      process.exitCode = await check(files, options);
+    .action(async (files: string[], options: CheckOptions, command: Command) => {
+      process.exitCode = await check(files, options, command);
     });
 }
 
-async function check(args: readonly string[], options: CheckOptions): Promise<number> {
+async function check(args: readonly string[], options: CheckOptions, command: Command): Promise<number> {
   const format = options.json ? 'json' : options.format;
   let files = args;
   try {
-    const config = loadConfig();
+    const config = await beforeCommand(command);
     files = await filesOf(args, options.exclude);
     const outcomes = await checkAll(config, files, options);
     printOutcomes(outcomes, format, { explain: options.explain === true });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { unknownSettings } from '../../config/setting-names.js';
+import type { Config } from '../../config/settings.js';
 import { configWith, type KindsFromOption } from '../known-kinds.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { printNote } from '../terminal/print.js';
@@ -10,7 +11,7 @@ import { COMMAND_PARTS } from './command-parts.js';
  * Done before each command: refuses a configuration that the command cannot use, and names variables without effect.
  * @throws ConfigurationError, PromptError or KindError.
  */
-export async function beforeCommand(command: Command): Promise<void> {
+export async function beforeCommand(command: Command): Promise<Config> {
   const options: KindsFromOption & { readonly workers?: number; readonly wait?: true } = command.opts();
   const config = configWith(options);
   for (const name of unknownSettings(process.env)) {
@@ -21,6 +22,7 @@ export async function beforeCommand(command: Command): Promise<void> {
     );
   }
   await assertStartable(config, COMMAND_PARTS[topLevelName(command)]?.(config, options) ?? []);
+  return config;
 }
 
 /** `known` of `fleet known import`. */
