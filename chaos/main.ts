@@ -55,10 +55,15 @@ const CLUSTER_PART = 0.25;
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const durationMs = minutes * 60_000;
-const common = { seed, appendfsync, say };
-const single = await runChaos({ ...common, durationMs: (1 - CLUSTER_PART) * durationMs });
+const single = await runChaos({ seed, appendfsync, say, durationMs: (1 - CLUSTER_PART) * durationMs });
 if (!values.json) process.stdout.write(render(single, 'a single Redis'));
-const cluster = await runChaos({ ...common, durationMs: CLUSTER_PART * durationMs, cluster: true });
+const cluster = await runChaos({
+  seed,
+  appendfsync,
+  say,
+  durationMs: CLUSTER_PART * durationMs,
+  cluster: true,
+});
 process.stdout.write(
   values.json ? `${JSON.stringify({ single, cluster }, null, 2)}\n` : render(cluster, 'a node of a cluster'),
 );

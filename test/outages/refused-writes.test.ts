@@ -1,7 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { FleetHttpClient } from '../../src/http-client/index.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
+import { hasPython, runPython } from '../clients/python-program.js';
 import { startTestGateway } from '../gateway/gateway-fixture.js';
 import { leaks } from '../support/agent-answers.js';
 import { type ClusterOfOne, startClusterOfOne } from '../support/cluster-node.js';
@@ -21,6 +23,15 @@ const cases = [
   ...Object.entries(REFUSALS).map(([name, refusal]) => ({ name, refusal, isCluster: false })),
   ...Object.entries(CLUSTER_REFUSALS).map(([name, refusal]) => ({ name, refusal, isCluster: true })),
 ];
+/** Refusals in which the Python client submits too: all reach it in the same way. */
+const IN_PYTHON = ['MISCONF', 'LOADING', 'CLUSTERDOWN'];
+const SUBMIT_IN_PYTHON = `
+try:
+    fleet.submit("solution-check", {"solution": {"content": "x = 1"}})
+except ApiError as error:
+    say(code=error.code, detail=error.detail)
+`;
+const withPython = await hasPython();
 const LOCK_MS = 2_000;
 const PAYLOAD = { solution: { content: 'x = 1\n' } };
 
@@ -72,6 +83,12 @@ describe.each(cases)('while Redis refuses writes: $name', ({ name, refusal, isCl
     await expect
       .poll(async () => (await gateway.send('POST', '/v1/jobs/solution-check', { payload: PAYLOAD })).json)
       .toMatchObject({ status: 503, code, retryable: true, detail: sentence });
+    const http = new FleetHttpClient({ url: gateway.url, retryTimeoutMs: 0 });
+    await expect(http.add('solution-check', PAYLOAD)).rejects.toMatchObject({ code, message: sentence });
+    if (withPython && IN_PYTHON.includes(name)) {
+      const said = await runPython(gateway.url, SUBMIT_IN_PYTHON, { RETRY_TIMEOUT: '0' });
+      expect(said).toEqual({ code, detail: sentence });
+    }
     await expect
       .poll(async () => (await gateway.send('GET', '/healthz')).json)
       .toMatchObject({ status: 'unavailable', redis: isFull ? 'full' : 'refuses' });

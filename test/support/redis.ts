@@ -109,8 +109,8 @@ export function redisOfFile(extraArguments: readonly string[] = []): TestRedis {
   };
 }
 
-/** A delay after each command that is loaded, in microseconds. */
-const SLOW_LOAD = ['--key-load-delay', '200'];
+/** A delay after each key that is loaded, in microseconds; clients are answered after each kilobyte. */
+const SLOW_LOAD = ['--key-load-delay', '5000', '--loading-process-events-interval-bytes', '1024'];
 
 async function startServer(
   folder: string,

@@ -26,14 +26,23 @@ async function untilCluster(admin: Redis, state: 'ok' | 'fail'): Promise<void> {
   while (!String(await admin.call('CLUSTER', 'INFO')).includes(`cluster_state:${state}`)) await wait(10);
 }
 
-/** So many commands take some seconds to load slowly; clients are answered after every 1,024 of them. */
-const FILLER = "for i = 1, 40000 do redis.call('SET', KEYS[1], i) end redis.call('DEL', KEYS[1])";
+/** So many keys, of a kilobyte each, take ten seconds to load slowly. */
+const FILL = "for i = 1, 2000 do redis.call('SET', 'filler:' .. i, string.rep('x', 1024)) end";
+const EMPTY = "for i = 1, 2000 do redis.call('DEL', 'filler:' .. i) end";
+
+/** Writes all keys into the file that is loaded first, each with its full size. */
+async function rewriteFile(admin: Redis): Promise<void> {
+  await config(admin, 'rdbcompression', 'no');
+  await admin.bgrewriteaof();
+  while (/aof_rewrite_(?:in_progress|scheduled):1/.test(await admin.info('persistence'))) await wait(10);
+}
 
 /** Lets a server that loads its data go on at full speed; returns when it has loaded them. */
 async function endLoading({ socketPath }: TestRedis): Promise<void> {
   const client = new Redis({ path: socketPath, enableReadyCheck: false, disableClientInfo: true });
   await client.config('SET', 'key-load-delay', '0');
   while (/^loading:1/m.test(await client.info('persistence'))) await wait(10);
+  await client.eval(EMPTY, 0);
   client.disconnect();
 }
 
@@ -122,7 +131,8 @@ export const REFUSALS = {
   LOADING: {
     says: /LOADING /,
     begin: async (admin, redis) => {
-      await admin.eval(FILLER, 1, 'filler');
+      await admin.eval(FILL, 0);
+      await rewriteFile(admin);
       await redis.restartLoading();
     },
     end: async (_admin, redis) => endLoading(redis),
