@@ -126,14 +126,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 }
 
 /** A Redis, the proxy to it, and the address that workers get. */
-interface Place {
+interface Surroundings {
   readonly redis: TestRedis;
   readonly proxy: TcpProxy;
   readonly workersUrl: string;
   stop(): Promise<void>;
 }
 
-async function singleServer(args: readonly string[]): Promise<Place> {
+async function singleServer(args: readonly string[]): Promise<Surroundings> {
   const redis = await startTestRedis(args);
   const proxy = await TcpProxy.start({ path: redis.socketPath });
   const stop = async () => {
@@ -144,7 +144,7 @@ async function singleServer(args: readonly string[]): Promise<Place> {
 }
 
 /** The pipeline uses the same address as the workers: the cluster names no other. */
-async function clusterNode(args: readonly string[]): Promise<Place> {
+async function clusterNode(args: readonly string[]): Promise<Surroundings> {
   const { redis, proxy, stop } = await startClusterOfOne(args);
   return { redis, proxy, workersUrl: redis.url, stop };
 }
