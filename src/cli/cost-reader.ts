@@ -1,4 +1,4 @@
-import { costsOfDay, costsOfRun } from '../calls/budget/read-costs.js';
+import { costsOfDay, costsOfRun, costsOfTenant } from '../calls/budget/read-costs.js';
 import { MAX_COOLDOWN_MS } from '../calls/limiter/rate-headers.js';
 import type { CostReader } from '../gateway/costs.js';
 import { limiterKey } from '../queues/redis-keys.js';
@@ -6,7 +6,8 @@ import { limiterKey } from '../queues/redis-keys.js';
 /** Reads the cost accounts of agent calls for the gateway. */
 export const costReader: CostReader = {
   today: ({ client, prefix }) => costsOfDay(client, prefix, Date.now()),
-  ofRun: ({ client, prefix }, run) => costsOfRun(client, prefix, run),
+  ofRun: ({ client, prefix }, run, tenant) =>
+    tenant === undefined ? costsOfRun(client, prefix, run) : costsOfTenant(client, prefix, run, tenant),
   blockedModels: async ({ client, prefix }) => {
     const now = Date.now();
     const { models } = await costsOfDay(client, prefix, now);

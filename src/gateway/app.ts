@@ -19,6 +19,7 @@ import { openApiDocument } from './openapi/document.js';
 import { allOperations } from './operations/index.js';
 import { serveAsset } from './pages/assets.js';
 import { mountOverview } from './pages/overview-page.js';
+import { mountRuns } from './pages/run/runs-page.js';
 
 /** The Express application of the gateway. */
 export function createApp(
@@ -47,6 +48,7 @@ export function createApp(
   app.get('/assets/:name', serveAsset());
   mountLogin(app, mounting, settings.loginsPerMinute);
   mountOverview(app, mounting);
+  mountRuns(app, mounting);
   mountBoard(app, mounting);
   const operations = allOperations(link, metrics);
   mountDocs(app, () => openApiDocument(operations));

@@ -29,7 +29,8 @@ export interface BlockedModel {
 export interface CostReader {
   /** Spending of the present UTC day. */
   today(fleet: FleetClient): Promise<Spending>;
-  ofRun(fleet: FleetClient, run: string): Promise<Spending>;
+  /** @param tenant Only the part of this bound tenant, with its budget. */
+  ofRun(fleet: FleetClient, run: string, tenant?: string): Promise<Spending>;
   /** Models that were called today and whose circuit is open now. */
   blockedModels(fleet: FleetClient): Promise<readonly BlockedModel[]>;
 }

@@ -64,7 +64,20 @@ export async function listRunJobs(
 
 /** Names of the runs with the newest jobs, newest first. */
 export async function latestRuns(fleet: FleetClient, count: number): Promise<string[]> {
-  return fleet.client.zrange(latestRunsKey(fleet.prefix), '0', String(count - 1), 'REV');
+  return (await latestRunTimes(fleet, 0, count)).map(({ run }) => run);
+}
+
+/** The same with the time of the newest job. @param skip How many runs to leave out. */
+export async function latestRunTimes(
+  fleet: FleetClient,
+  skip: number,
+  count: number,
+): Promise<{ readonly run: string; readonly newestAt: Date }[]> {
+  const [first, last] = [String(skip), String(skip + count - 1)];
+  const found = await fleet.client.zrange(latestRunsKey(fleet.prefix), first, last, 'REV', 'WITHSCORES');
+  return found.flatMap((run, at) =>
+    at % 2 === 0 ? [{ run, newestAt: new Date(Number(found[at + 1])) }] : [],
+  );
 }
 
 /** The stored jobs of a run, in chunks. */

@@ -25,7 +25,7 @@ export const CHILDREN_FIELD = 'fleet:children';
 export const CHILD_FAILURES_FIELD = 'fleet:childFailures';
 const THROTTLED_SINCE = 'fleet:throttledSince';
 
-const STATUS = 'fleet:status';
+export const STATUS_FIELD = 'fleet:status';
 
 export interface JobFlags {
   readonly cancelled: boolean;
@@ -40,7 +40,7 @@ export interface JobFlags {
 
 /** Reads the flags of a job; `jobKey` is the key of its hash. */
 export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFlags> {
-  const fields = [CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD, STARTED_FIELD, STATUS];
+  const fields = [CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD, STARTED_FIELD, STATUS_FIELD];
   const [cancelled, usage, followUps, startedOn, status] = await client.hmget(jobKey, ...fields);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
@@ -125,7 +125,7 @@ return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`);
 
 /** Stores what came out of a job, so that lists need not read its result. */
 export async function writeStatus(client: Redis, jobKey: string, status: string): Promise<void> {
-  await runScript(client, WRITE_STATUS, [jobKey], [STATUS, status]);
+  await runScript(client, WRITE_STATUS, [jobKey], [STATUS_FIELD, status]);
 }
 
 /** Clears the throttling time when an attempt ends: its wait does not count for the next attempt. */

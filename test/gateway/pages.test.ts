@@ -1,9 +1,14 @@
 import { build } from 'esbuild';
+import { Redis } from 'ioredis';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
+import { scaleOf } from '../../src/gateway/pages/chart.js';
+import { causesOf, unitsOf } from '../../src/gateway/pages/run/run-units.js';
 import { packagePath } from '../../src/package-root.js';
+import type { ScannedJob } from '../../src/producers/scan-run.js';
+import { runKey, spendBase } from '../../src/queues/redis-keys.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { HOSTILE, hasChromium, openBrowser, watchPage } from './browser.js';
@@ -23,6 +28,121 @@ for i = 0, 9999 do
     'timestamp', at, 'finishedOn', at, 'returnvalue', '{"n":1}')
   redis.call('ZADD', KEYS[1], at, 'extract-' .. i)
 end`;
+
+/**
+ * Guarded evaluations of a run as they are in Redis, each with its check; the oldest fails. KEYS: 1 the run. ARGV: 1 prefix,
+ * 2 number, 3 time in ms.
+ */
+const EVALUATIONS = `
+for i = 1, tonumber(ARGV[2]) do
+  local evaluation = ARGV[1] .. ':evaluate:evaluate-' .. i
+  local check = ARGV[1] .. ':solution-check:solution-check-' .. i
+  local at = ARGV[3] + i
+  redis.call('HSET', evaluation, 'name', 'score', 'data', '{}', 'opts', '{"fleet":{"key":"candidate ' .. i .. '"}}',
+    'timestamp', at, 'finishedOn', at, 'returnvalue', '{"score":0.' .. i .. '}')
+  redis.call('HSET', check, 'name', 'check', 'data', '{}', 'opts', '{}', 'timestamp', at, 'finishedOn', at,
+    'returnvalue', '{}', 'parentKey', evaluation, 'fleet:status', 'clean')
+  if i == 1 then redis.call('HSET', evaluation, 'failedReason', '[job-failed] out of memory') end
+  redis.call('ZADD', ARGV[1] .. ':evaluate:' .. (i == 1 and 'failed' or 'completed'), at, 'evaluate-' .. i)
+  redis.call('ZADD', ARGV[1] .. ':solution-check:completed', at, 'solution-check-' .. i)
+  redis.call('ZADD', KEYS[1], at, evaluation, at, check)
+end`;
+
+const job = (queue: string, id: string, fields: Partial<ScannedJob> = {}): ScannedJob => ({
+  key: `fleet:${queue}:${id}`,
+  queue,
+  id,
+  state: 'completed',
+  parentKey: undefined,
+  status: undefined,
+  reason: undefined,
+  ...fields,
+});
+const childOf = ({ key }: ScannedJob) => ({ parentKey: key });
+const units = (jobs: readonly ScannedJob[]) =>
+  unitsOf(jobs, (queue) => ['solution-check', 'contamination', 'refinement-loop', 'extract'].includes(queue));
+const shown = (jobs: readonly ScannedJob[]) =>
+  units(jobs).map(({ root, members, isCandidate, status }) => [
+    root.id,
+    members.map(({ id }) => id).join(' '),
+    isCandidate ? 'candidate' : 'other',
+    status,
+  ]);
+
+describe('rows of the page of a run', () => {
+  const batch = job('choose', 'after');
+  const evaluation = job('evaluate', 'e1', childOf(batch));
+  const check = job('solution-check', 'c1', { ...childOf(evaluation), status: 'corrected' });
+
+  it('an evaluation has its check and the checks of that; the job after a batch is a row of its own', () => {
+    const contamination = job('contamination', 'k1', { ...childOf(check), status: 'not contaminated' });
+    const verification = job('solution-check', 'v1', { ...childOf(check), status: 'clean' });
+    expect(shown([batch, evaluation, verification, contamination, check])).toEqual([
+      ['after', '', 'other', undefined],
+      ['e1', 'v1 k1 c1', 'candidate', 'corrected'],
+    ]);
+  });
+
+  it('evaluations of a refinement loop are candidates, its other jobs belong to it', () => {
+    const loop = job('refinement-loop', 'loop', { status: 'improved' });
+    const summary = job('extract', 'x1', childOf(loop));
+    const coder = job('code', 'b1', childOf(loop));
+    const inner = job('evaluate', 'e2', childOf(loop));
+    const innerCheck = job('solution-check', 'c2', { ...childOf(inner), status: 'clean' });
+    expect(shown([loop, summary, coder, inner, innerCheck])).toEqual([
+      ['loop', 'x1 b1', 'other', 'improved'],
+      ['e2', 'c2', 'candidate', 'clean'],
+    ]);
+  });
+
+  it('a check of its own is a candidate; a job whose parent is gone, and records that go in circles, are shown', () => {
+    const alone = job('solution-check', 'c3', { status: 'clean' });
+    const orphan = job('extract', 'x2', { parentKey: 'fleet:extract:gone' });
+    const left = job('extract', 'left', { parentKey: 'fleet:extract:right' });
+    const right = job('extract', 'right', { parentKey: 'fleet:extract:left' });
+    const rows = shown([alone, orphan, left, right]);
+    expect(rows.slice(0, 2)).toEqual([
+      ['c3', '', 'candidate', 'clean'],
+      ['x2', '', 'other', undefined],
+    ]);
+    expect(rows.flatMap(([root, members]) => [root, ...String(members).split(' ')])).toEqual(
+      expect.arrayContaining(['left', 'right']),
+    );
+  });
+
+  it('failed ones come first, then those that have not ended; a failure names its first cause', () => {
+    const broken = job('solution-check', 'c4', { state: 'failed', reason: '[analysis-limit] too long' });
+    const evaluations = [
+      job('evaluate', 'done'),
+      job('evaluate', 'stopped', { state: 'cancelled' }),
+      job('evaluate', 'runs', { state: 'active' }),
+      job('evaluate', 'failed', { state: 'failed', reason: `child ${broken.key} failed` }),
+    ];
+    const failed = evaluations[3] as ScannedJob;
+    const rows = units([...evaluations, { ...broken, ...childOf(failed) }]);
+    expect(rows.map(({ root }) => root.id)).toEqual(['failed', 'runs', 'done', 'stopped']);
+    expect(causesOf(rows)).toMatchObject([
+      { code: 'analysis-limit', count: 1, example: { job: { id: 'c4' }, message: 'too long' } },
+    ]);
+    // A pipeline's program that writes such a text about another job does not make it a cause.
+    expect(causesOf(units([failed, broken]))[0]).toMatchObject({ example: { job: { id: 'failed' } } });
+  });
+});
+
+describe('the scale of a chart', () => {
+  it.each([
+    [0, 1, 1, [0, 1]],
+    [0, 3, 1, [0, 1, 2, 3]],
+    [0, 47, 1, [0, 20, 40, 60]],
+    [0, 12_345, 1, [0, 5_000, 10_000, 15_000]],
+    [0.731, 0.942, 0, [0.7, 0.8, 0.9, 1]],
+    [-3, 2, 0, [-4, -2, 0, 2]],
+    [0.85, 0.85, 0, [0.5, 1]],
+    [0, 0, 0, [0, 0.5]],
+  ])('from %d to %d has round numbers', (least, greatest, step, numbers) => {
+    expect(scaleOf(least, greatest, step)).toEqual(numbers);
+  });
+});
 
 describe.skipIf(!hasChromium())('pages in a real browser', () => {
   let redis: TestRedis;
@@ -122,6 +242,122 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     expect(await page.getByRole('img').first().getAttribute('aria-label')).toContain(
       'jobs ended in the last',
     );
+  });
+
+  /** A run of candidates, all checked by a worker; an evaluator scores the first and fails the others. */
+  async function startRun(run: string, keys: readonly string[]): Promise<void> {
+    await start();
+    await test.worker(createOfflineRunner());
+    const batch = await gateway.send('POST', '/v1/flows/candidate-batch', {
+      candidates: keys.map((key, at) => ({ key, solution: { content: `x = ${at}\n` } })),
+      evaluation: { queue: 'evaluate', name: 'score', opts: { attempts: 1 } },
+      afterAll: { queue: 'choose', name: 'best' },
+      allowUnjudged: true,
+      tags: { run },
+    });
+    expect(batch.status).toBe(202);
+    for (const at of keys.keys()) {
+      const body = { queue: 'evaluate', leaseMs: 60_000 };
+      const { json } = await gateway.send('POST', '/v1/evaluations/claim?wait=60', body);
+      const claim = { queue: 'evaluate', id: json.id, lease: json.lease };
+      const ended =
+        at === 0
+          ? await gateway.send('POST', '/v1/evaluations/complete', { ...claim, result: { score: 0.8125 } })
+          : await gateway.send('POST', '/v1/evaluations/fail', {
+              ...{ ...claim, retryable: false },
+              message: HOSTILE,
+            });
+      expect(ended.status).toBe(204);
+    }
+  }
+
+  it('a run shows candidates, failures first, with status, score, cost and state; the links lead to its jobs and back', async () => {
+    const keys = [HOSTILE, `${HOSTILE} second`, 'third'];
+    await startRun(HOSTILE, keys);
+    const account = `${spendBase(test.fleet.prefix)}:run:${HOSTILE}`;
+    await test.fleet.client.hset(account, { spent: 2e9, budget: 5e9, calls: 7 });
+    const page = await open('/');
+    await page.getByRole('link', { name: '<img src=x' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Run <img' }).waitFor();
+    expect(await page.locator('main').textContent()).toContain('$2.00 of a budget of $5.00, 7 calls');
+    const tables = page.getByRole('table');
+    expect(await tables.nth(0).textContent()).toMatch(/job-failed.*2.*Read the reason on the job/s);
+    const rows = tables.nth(1).getByRole('row');
+    const texts = await rows.allTextContents();
+    expect(texts.map((text) => /failed|completed/.exec(text)?.[0])).toEqual([
+      undefined,
+      'failed',
+      'failed',
+      'completed',
+    ]);
+    expect(texts[3]).toMatch(/clean.*0\.8125.*\$0\.00/s);
+    expect(await tables.nth(2).textContent()).toContain('choose');
+    // Only the failed ones, by what the failure is.
+    await page.getByRole('link', { name: 'job-failed' }).first().click();
+    await page.getByText('Shown: failed with job-failed').waitFor();
+    expect(await page.getByRole('table').nth(1).getByRole('row').count()).toBe(3);
+    // By its key, then the job that waits for it, then the board, and back to the run.
+    await page.getByLabel('Candidate by key').fill('third');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText('Shown: the key third').waitFor();
+    expect(await page.getByRole('table').nth(1).getByRole('row').count()).toBe(2);
+    await page.getByRole('link', { name: 'choose' }).click();
+    await page.getByText('Shown: the job choose-').waitFor();
+    expect(await page.getByRole('table').nth(1).getByRole('row').count()).toBe(4);
+    await page.getByRole('link', { name: 'evaluate', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Run', exact: true }).waitFor();
+    const back = await page.getByRole('link', { name: 'Run', exact: true }).getAttribute('href');
+    await page.goto(gateway.url + back);
+    await page.getByText('Shown: the job evaluate-').waitFor();
+  });
+
+  it('a run fits 400 pixels, in light and dark, without JavaScript; the list of runs leads to it', async () => {
+    await startRun('r'.repeat(300), ['first', 'k'.repeat(300)]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const narrow = { viewport: { width: 400, height: 800 }, colorScheme };
+      const page = await open('/runs', { ...narrow, javaScriptEnabled: false });
+      await page.getByRole('link', { name: 'rrr' }).click();
+      await page.getByRole('heading', { name: 'Candidates' }).waitFor();
+      expect(await overflows(page)).toBe(false);
+      // Each cell names its column, and the table is still one.
+      const cell = page.getByRole('table').nth(1).getByRole('cell').nth(1);
+      expect(await cell.getAttribute('data-label')).toBe('state');
+      expect(await cell.textContent()).toContain('failed');
+    }
+    const unknown = await gateway.send('GET', '/runs?name=other');
+    expect([unknown.status, unknown.text]).toEqual([
+      404,
+      expect.stringContaining('No stored job names this run'),
+    ]);
+    const misspelled = await gateway.send('GET', '/runs?name=other&stat=failed');
+    expect([misspelled.status, misspelled.json.detail]).toEqual([
+      400,
+      'stat: unknown field; did you mean "state"?',
+    ]);
+  });
+
+  it('a run of 5,000 candidates takes one more command for each 500 jobs, and the oldest failure is on its first page', async () => {
+    await start();
+    damaged = true;
+    const { client, prefix } = test.fleet;
+    const commands: Record<number, number> = {};
+    const pages: Record<number, string> = {};
+    for (const size of [200, 5_000]) {
+      await client.eval(EVALUATIONS, 1, runKey(prefix, `run-${size}`), prefix, size, Date.now());
+      const sent = vi.spyOn(Redis.prototype, 'sendCommand');
+      pages[size] = (await gateway.send('GET', `/runs?name=run-${size}`)).text;
+      commands[size] = sent.mock.calls.length;
+      sent.mockRestore();
+    }
+    expect(commands[200]).toBeGreaterThan(100);
+    // 20 more reads of 500 jobs; and what the gateway does meanwhile by itself.
+    expect((commands[5_000] ?? 0) - (commands[200] ?? 0)).toBeLessThan(40);
+    expect(pages[5_000]).toContain('page 1 of 200: 25 of 5000');
+    const rows = [...(pages[5_000] ?? '').matchAll(/>(candidate \d+)</g)].map(([, key]) => key);
+    expect(rows.slice(0, 3)).toEqual(['candidate 1', 'candidate 5000', 'candidate 4999']);
+    expect(pages[5_000]?.length).toBeLessThan(100_000);
+    const last = await gateway.send('GET', '/runs?name=run-5000&page=200');
+    expect(last.text).toContain('page 200 of 200: 25 of 5000');
   });
 
   it('the overview says when the gateway is gone', async () => {

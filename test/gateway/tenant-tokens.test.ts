@@ -7,6 +7,7 @@ import { SubmitterQuota } from '../../src/gateway/admission/submitter-quota.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { rememberQueue } from '../../src/queues/pipeline-queues.js';
+import { spendBase } from '../../src/queues/redis-keys.js';
 import { parseRedisMemory } from '../../src/queues/redis-memory.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
@@ -115,6 +116,38 @@ describe('a token that is bound to a tenant', () => {
       }
     },
   );
+
+  it('sees on the page of a run only its own jobs and what they cost, and no other run in the list', async () => {
+    const run = 'run of both';
+    const add = async (token: string, name: string) => {
+      scripts += 1;
+      const payload = { solution: { content: `x = ${scripts}\n` }, tags: { run } };
+      const { status, json } = await gateway.send(
+        'POST',
+        '/v1/jobs/solution-check',
+        { payload, key: `key of ${name}` },
+        bearer(token),
+      );
+      expect(status).toBe(202);
+      return json.id;
+    };
+    const own = await add(acme, 'acme');
+    const foreign = await add(other, 'other');
+    const account = (tenant: string) => `${spendBase(PREFIX)}:run:${tenant}\0${run}`;
+    await fleet.client.hset(account('acme'), { spent: 1e9, calls: 3 });
+    await fleet.client.hset(account('other'), { spent: 7e9, calls: 11 });
+    const address = `/runs?name=${encodeURIComponent(run)}`;
+    const read = async (path: string) => (await gateway.send('GET', path, undefined, bearer(acme))).text;
+    for (const path of [address, `${address}&key=key%20of%20acme`]) {
+      const page = await read(path);
+      expect(page).toContain(`href="/v1/jobs/${own}"`);
+      expect(page).toContain('<strong>$1.00</strong>, without a budget, 3 calls');
+      for (const text of [foreign, 'key of other', '/board']) expect(page).not.toContain(text);
+    }
+    expect(await read(`${address}&job=${foreign}`)).not.toContain(`/v1/jobs/${foreign}`);
+    expect(await read(`${address}&key=key%20of%20other`)).not.toContain('/v1/jobs/');
+    expect(await read('/runs')).not.toContain(run);
+  });
 
   it.each([
     ['GET', '/v1/jobs'],

@@ -87,10 +87,13 @@ export function costsOfDay(client: Redis, prefix: string, at: number): Promise<C
  */
 export async function costsOfRun(client: Redis, prefix: string, run: string): Promise<Costs> {
   const { costs, tenants } = await readAccount(client, prefix, 'run', run, run);
-  const parts = await Promise.all(
-    tenants.map((tenant) => readCosts(client, prefix, 'run', runAccount(run, tenant), run)),
-  );
+  const parts = await Promise.all(tenants.map((tenant) => costsOfTenant(client, prefix, run, tenant)));
   return parts.reduce(addCosts, costs);
+}
+
+/** Costs of a bound tenant's part of a run, with the budget of that part. */
+export function costsOfTenant(client: Redis, prefix: string, run: string, tenant: string): Promise<Costs> {
+  return readCosts(client, prefix, 'run', runAccount(run, tenant), run);
 }
 
 async function readCosts(...account: Parameters<typeof readAccount>): Promise<Costs> {

@@ -17,7 +17,7 @@ const FORM_BYTES = 8_192;
 
 /** A path on this gateway to go to after logging in; anything else leads to the overview. */
 export function safeNext(next: unknown): string {
-  return typeof next === 'string' && /^\/(?![/\\])[\w\-./~%?=&]*$/.test(next) ? next : '/';
+  return typeof next === 'string' && /^\/(?![/\\])[\w\-./~%?=&+*]*$/.test(next) ? next : '/';
 }
 
 function loginPage(next: string, problem?: string): string {

@@ -8,12 +8,15 @@ import type { Gateway } from '../gateway.js';
 import { queueOfId } from '../operations/job-resource.js';
 import type { Caller } from './caller.js';
 
-/** Operations that a token bound to a tenant may use: they only concern that tenant's jobs. */
+/**
+ * Operations that a token bound to a tenant may use: they only concern that tenant's jobs. The page of a run reads no others.
+ */
 const OF_ONE_TENANT = [
   /^submit-/,
   /^add-(refinement-step|guarded-evaluation|candidate-batch)$/,
   /^(get|cancel|retry)-job$/,
   /^job-events$/,
+  /^run-page$/,
 ];
 
 /** The field of a job's options that names its tenant. */
@@ -55,12 +58,16 @@ export function ownSubmission<T extends AddOptions>(response: Response, options:
 
 /** A key as a tenant's own: the same key of another tenant is another job. */
 export function ownKey(response: Response, key: string | undefined): string | undefined {
-  const { tenant } = response.locals.caller as Caller;
-  return key === undefined || tenant === undefined ? key : JSON.stringify([tenant, key]);
+  return key === undefined ? undefined : ownKeyOf((response.locals.caller as Caller).tenant, key);
+}
+
+/** The same for a tenant. */
+export function ownKeyOf(tenant: string | undefined, key: string): string {
+  return tenant === undefined ? key : JSON.stringify([tenant, key]);
 }
 
 /**
- * Keeps a token bound to a tenant from the jobs of others; no other code does.
+ * Keeps a token bound to a tenant from the jobs of others; besides this, only the page of a run does.
  * @throws RequestError `forbidden` for an operation that shows or changes jobs of all tenants; JobError `job-not-found` for
  *   another tenant's job.
  */

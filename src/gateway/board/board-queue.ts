@@ -2,8 +2,10 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { Job, type JobsOptions, optsDecodeMap, type Queue } from 'bullmq';
 import { z } from 'zod';
 import type { FleetClient } from '../../producers/fleet-client.js';
+import { storedTags } from '../../producers/job-tags.js';
 import { storedNumber } from '../../queues/damaged-job.js';
 import { readRecord } from '../../queues/read-record.js';
+import { jobAddress, runAddress } from '../pages/address.js';
 
 /** Largest field of a job that the board reads, and largest sum over all jobs of one page, in bytes. */
 const MAX_FIELD_BYTES = 2 ** 21;
@@ -45,7 +47,7 @@ export class BoardQueue extends BullMQAdapter {
   readonly #queue: Queue;
 
   constructor(fleet: FleetClient, queue: Queue, options: { readonly readOnlyMode: boolean }) {
-    super(queue, options);
+    super(queue, { ...options, externalJobUrl: linkOf });
     this.#fleet = fleet;
     this.#queue = queue;
   }
@@ -132,6 +134,17 @@ export class BoardQueue extends BullMQAdapter {
     return Job.fromJSON(this.#queue, job as unknown as Parameters<typeof Job.fromJSON>[1], id);
   }
 }
+
+type LinkOf = NonNullable<NonNullable<ConstructorParameters<typeof BullMQAdapter>[1]>['externalJobUrl']>;
+
+/** From a job on the board to its row on the page of the run; a job without a run leads to the API, which has the whole of it. */
+const linkOf: LinkOf = ({ id, data, opts }) => {
+  const { run } = storedTags(opts ?? {}, data);
+  const job = String(id ?? '');
+  return run === undefined
+    ? { displayText: 'API', href: jobAddress(job) }
+    : { displayText: 'Run', href: runAddress({ name: run, job }) };
+};
 
 /** The value of a stored text; `otherwise` if it is damaged, so that the job and the others are still shown. */
 function jsonOr(text: string | undefined, otherwise: unknown): unknown {

@@ -141,7 +141,7 @@ export function operation<
 const NO_QUERY = z.strictObject({});
 
 /** @throws RequestError `malformed-request` for a parameter of the path or query. */
-function parseParameters(schema: z.ZodType | undefined, value: unknown): unknown {
+export function parseParameters(schema: z.ZodType | undefined, value: unknown): unknown {
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

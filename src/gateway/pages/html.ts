@@ -34,8 +34,13 @@ function render(value: HtmlValue): string {
 
 /**
  * HTML from a template: every value is escaped for text and quoted attributes, unless it is `Html` itself. Attributes must be
- * quoted in the template, and no value may be in a script, a style or the address of a link.
+ * quoted in the template, and no value may be in a script or a style, nor in the address of a link unless `address.ts` made it.
  */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(parts.reduce((text, part, index) => text + render(values[index - 1]) + part));
+}
+
+/** A sentence of the program's own with `code` in backticks. */
+export function prose(text: string): Html {
+  return html`${text.split('`').map((part, at) => (at % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

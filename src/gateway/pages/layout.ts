@@ -9,17 +9,21 @@ export interface PageParts {
   readonly loggedIn?: boolean;
   /** Which page it is, for the navigation. */
   readonly at?: string;
+  /** Whether the reader's token is bound to a tenant, so only some pages may be read. */
+  readonly isBound?: boolean;
 }
 
 const PAGES = [
   ['/', 'Overview'],
+  ['/runs', 'Runs'],
   ['/board', 'Board'],
   ['/docs', 'API'],
   ['/metrics', 'Metrics'],
 ] as const;
+const PAGES_OF_TENANTS: ReadonlySet<string> = new Set(['/runs', '/docs']);
 
 /** A whole page with the navigation. */
-export function page({ title, content, script, loggedIn, at }: PageParts): Html {
+export function page({ title, content, script, loggedIn, at, isBound }: PageParts): Html {
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -36,7 +40,7 @@ ${script !== undefined && html`<script src="/assets/${script}" defer></script>`}
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <strong>solution-fleet</strong>
-<nav aria-label="Pages">${PAGES.map(
+<nav aria-label="Pages">${PAGES.filter(([path]) => isBound !== true || PAGES_OF_TENANTS.has(path)).map(
     ([path, name]) => html`<a href="${path}"${path === at && html` aria-current="page"`}>${name}</a> `,
   )}</nav>
 ${loggedIn === true && html`<form method="post" action="/logout"><button>Log out</button></form>`}

@@ -9,7 +9,7 @@ import { type Depth, readDepth } from '../metrics/depth.js';
 import { type MinuteCounts, percentile } from '../metrics/statistics.js';
 import { listWorkers, type WorkerView } from './workers.js';
 
-/** Minutes that the sparkline shows. */
+/** Minutes that the charts show. */
 const SPARK_MINUTES = 30;
 const THROUGHPUT_MINUTES = 5;
 const RUNS_SHOWN = 5;

@@ -13,17 +13,21 @@ export interface PageRequest {
   readonly response: Response;
 }
 
-/** Handles a page: a caller without a session is redirected to the login and back. */
+/**
+ * Handles a page: a caller without a session is redirected to the login and back.
+ * @param id Name of the page for the rights of tokens that are bound to a tenant.
+ */
 export function pageHandler(
   mounting: Mounting,
   route: string,
   show: (page: PageRequest) => Promise<void>,
+  id = 'page',
 ): RequestHandler {
   return async (request, response) => {
     response.locals.route = route;
     try {
       const gateway = await admitRequest(request, response, 'read', mounting);
-      await assertOwnTenant('page', {}, gateway, response.locals.caller as Caller);
+      await assertOwnTenant(id, {}, gateway, response.locals.caller as Caller);
       await show({ gateway, caller: response.locals.caller as Caller, request, response });
     } catch (thrown) {
       if (!leadsToLogin(thrown, request)) throw thrown;
