@@ -5,6 +5,7 @@ import { GROUP } from '../../src/gateway/metrics/statistics-keys.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { NO_USAGE } from '../../src/queues/usage.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startPipelineWorker } from '../support/evaluation-worker.js';
 import type { TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
@@ -172,6 +173,31 @@ describe('/metrics', () => {
     const samples = await scrape();
     expect(samples.get('fleet_queue_jobs{kind="summarize",state="waiting"}')).toBe(2);
     expect(samples.get('fleet_queue_jobs{kind="summarize",state="delayed"}')).toBe(2);
+  });
+
+  it('pipeline queues have samples of their own while they have jobs: by state, the oldest, whether they are served', async () => {
+    const evaluations = { queue: 'scores', name: 'score', data: { number: 1 } };
+    const body = { solution: { content: 'x = 1\n' }, evaluation: evaluations };
+    await gateway.send('POST', '/v1/flows/guarded-evaluation', body);
+    const job = (state: string) => `fleet_pipeline_queue_jobs{queue="scores",state="${state}"}`;
+    expect((await scrape()).get(job('waiting-children'))).toBe(1);
+    const queue = test.fleet.queue('scores');
+    await queue.add('score', {}, { timestamp: Date.now() - 90_000 });
+    const samples = await scrape();
+    expect(samples.get(job('waiting'))).toBe(1);
+    expect(samples.get('fleet_pipeline_queue_oldest_waiting_seconds{queue="scores"}')).toBeGreaterThan(89);
+    expect(samples.get('fleet_pipeline_queue_served{queue="scores"}')).toBe(0);
+    expect(samples.get('fleet_pipeline_dead_letters{queue="scores"}')).toBe(0);
+    expect(samples.get('fleet_queue_load{kind="scores"}')).toBeUndefined();
+    const served = startPipelineWorker(redis, test.fleet, 'scores', () =>
+      Promise.reject(new Error('no score')),
+    );
+    await expect
+      .poll(async () => (await scrape()).get('fleet_pipeline_queue_served{queue="scores"}'))
+      .toBe(1);
+    await expect.poll(async () => (await scrape()).get(job('failed'))).toBe(1);
+    expect((await scrape()).get('fleet_pipeline_dead_letters{queue="scores"}')).toBe(1);
+    await served.close();
   });
 
   it('the oldest waiting job is found, starved by urgent ones or not', async () => {

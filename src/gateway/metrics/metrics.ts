@@ -2,11 +2,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { readRedisMemory } from '../../queues/redis-memory.js';
 import { runScript, script } from '../../queues/run-script.js';
+import { servedQueues } from '../../queues/served-queues.js';
 import { readWorkerReports } from '../../queues/worker-report.js';
 import type { Gateway } from '../gateway.js';
 import { sharedReading } from '../http/shared-reading.js';
-import { readDepth } from './depth.js';
+import { type Depth, readDepth } from './depth.js';
 import { DurationHistogram } from './duration-histogram.js';
+import { readPipelineDepths } from './pipeline-depths.js';
 
 /** How many failed jobs one script reads, so that Redis serves other clients in between. */
 const PAGE = 1_000;
@@ -26,7 +28,7 @@ for _, id in ipairs(ids) do
 end
 return {#ids, dead}`);
 
-/** Jobs of a kind that failed for good and were not cancelled, of its 20,000 newest failed ones. */
+/** Jobs of a queue that failed for good and were not cancelled, of its 20,000 newest failed ones. */
 async function countDeadLetters(fleet: FleetClient, kind: string): Promise<number> {
   const queue = fleet.queue(kind);
   let dead = 0;
@@ -55,6 +57,10 @@ export class Metrics {
   readonly #load: Gauge<'kind'>;
   readonly #oldest: Gauge<'kind'>;
   readonly #dead: Gauge<'kind'>;
+  readonly #pipelineDepth: Gauge<'queue' | 'state'>;
+  readonly #pipelineOldest: Gauge<'queue'>;
+  readonly #pipelineServed: Gauge<'queue'>;
+  readonly #pipelineDead: Gauge<'queue'>;
   readonly #redisUsed: Gauge;
   readonly #redisLimit: Gauge;
   readonly #redisRoom: Gauge;
@@ -108,6 +114,26 @@ export class Metrics {
     this.#dead = gauge('fleet_dead_letters', 'Jobs that failed for good, were not cancelled, and are kept.', [
       'kind',
     ]);
+    this.#pipelineDepth = gauge(
+      'fleet_pipeline_queue_jobs',
+      'Jobs of a pipeline queue by state; ended ones while they are kept.',
+      ['queue', 'state'],
+    );
+    this.#pipelineOldest = gauge(
+      'fleet_pipeline_queue_oldest_waiting_seconds',
+      'Age of the oldest job of a pipeline queue that is ready; 0: none.',
+      ['queue'],
+    );
+    this.#pipelineServed = gauge(
+      'fleet_pipeline_queue_served',
+      'Whether somebody takes jobs of a pipeline queue: 1 or 0; absent if Redis does not list its connections.',
+      ['queue'],
+    );
+    this.#pipelineDead = gauge(
+      'fleet_pipeline_dead_letters',
+      'Jobs of a pipeline queue that failed for good, were not cancelled, and are kept.',
+      ['queue'],
+    );
     this.#redisUsed = gauge('fleet_redis_used_bytes', 'Memory that Redis uses.', []);
     this.#redisLimit = gauge(
       'fleet_redis_limit_bytes',
@@ -174,6 +200,7 @@ export class Metrics {
   readonly #readAll = sharedReading(0, async (gateway: Gateway): Promise<void> => {
     const totals = await gateway.statistics.totals();
     await Promise.all(gateway.fleet.kinds.names.map((kind) => this.#readQueue(gateway, kind)));
+    await this.#readPipelineQueues(gateway);
     await Promise.all([this.#readCosts(gateway), this.#readWorkers(gateway), this.#readRedis(gateway)]);
     for (const total of this.#totals) total.set(totals);
     this.#durations.set(gateway.fleet.kinds.names, totals);
@@ -220,20 +247,40 @@ export class Metrics {
       fleet.queue(kind).getWorkersCount(),
       countDeadLetters(fleet, kind),
     ]);
-    const states = {
-      waiting: depth.waiting,
-      delayed: depth.delayed,
-      'waiting-children': depth.waitingChildren,
-      active: depth.active,
-      failed: depth.failed,
-      completed: depth.completed,
-    };
-    for (const [state, count] of Object.entries(states)) this.#depth.set({ kind, state }, count);
+    for (const [state, count] of statesOf(depth)) this.#depth.set({ kind, state }, count);
     this.#load.set({ kind }, depth.load);
     this.#oldest.set({ kind }, depth.oldestSeconds ?? 0);
     this.#workers.set({ kind }, workers);
     this.#dead.set({ kind }, dead);
   }
+
+  /** A queue without jobs is not remembered, so its samples end. */
+  async #readPipelineQueues({ fleet }: Gateway): Promise<void> {
+    const [queues, served] = await Promise.all([
+      readPipelineDepths(fleet),
+      servedQueues(fleet.client, fleet.prefix),
+    ]);
+    const dead = await Promise.all(queues.map(({ queue }) => countDeadLetters(fleet, queue)));
+    const gauges = [this.#pipelineDepth, this.#pipelineOldest, this.#pipelineServed, this.#pipelineDead];
+    for (const gauge of gauges) gauge.reset();
+    for (const [at, { queue, depth }] of queues.entries()) {
+      for (const [state, count] of statesOf(depth)) this.#pipelineDepth.set({ queue, state }, count);
+      this.#pipelineOldest.set({ queue }, depth.oldestSeconds ?? 0);
+      this.#pipelineDead.set({ queue }, dead[at] ?? 0);
+      if (served !== undefined) this.#pipelineServed.set({ queue }, served.has(queue) ? 1 : 0);
+    }
+  }
+}
+
+function statesOf(depth: Depth): [state: string, count: number][] {
+  return [
+    ['waiting', depth.waiting],
+    ['delayed', depth.delayed],
+    ['waiting-children', depth.waitingChildren],
+    ['active', depth.active],
+    ['failed', depth.failed],
+    ['completed', depth.completed],
+  ];
 }
 
 interface TotalCounter {

@@ -1,11 +1,10 @@
-import type { FleetClient } from '../../producers/fleet-client.js';
-import { listedNames } from '../../producers/listed-queues.js';
 import { latestRuns } from '../../producers/run-view.js';
 import { BUILT_IN_CONTRACTS } from '../../queues/registry.js';
 import { describeUnservedQueue, servedQueues } from '../../queues/served-queues.js';
 import type { BlockedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
+import { type PipelineDepth, readPipelineDepths } from '../metrics/pipeline-depths.js';
 import { type MinuteCounts, percentile } from '../metrics/statistics.js';
 import { listWorkers, type WorkerView } from './workers.js';
 
@@ -34,17 +33,11 @@ interface Problem {
   readonly whatToDo: string;
 }
 
-/** What the overview shows of a pipeline queue. */
-interface QueueOverview {
-  readonly queue: string;
-  readonly depth: Depth;
-}
-
 export interface Overview {
   readonly at: Date;
   readonly kinds: readonly KindOverview[];
   /** Pipeline queues with jobs. */
-  readonly queues: readonly QueueOverview[];
+  readonly queues: readonly PipelineDepth[];
   readonly today: Spending;
   readonly runs: readonly (Spending & { readonly run: string })[];
   readonly workers: readonly WorkerView[];
@@ -119,17 +112,7 @@ function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem
   });
 }
 
-/** Maximum number of pipeline queues that the overview reads. */
-const MAX_QUEUES_SHOWN = 100;
-
-async function queueOverviews(fleet: FleetClient): Promise<QueueOverview[]> {
-  const names = (await listedNames(fleet)).filter((name) => !fleet.kinds.has(name));
-  return Promise.all(
-    names.slice(0, MAX_QUEUES_SHOWN).map(async (queue) => ({ queue, depth: await readDepth(fleet, queue) })),
-  );
-}
-
-function queueProblems(queues: readonly QueueOverview[], served: ReadonlySet<string> | undefined): Problem[] {
+function queueProblems(queues: readonly PipelineDepth[], served: ReadonlySet<string> | undefined): Problem[] {
   if (served === undefined) return [];
   return queues.flatMap(({ queue, depth }): Problem[] => {
     const ready = depth.waiting + depth.due;
@@ -215,7 +198,7 @@ export async function readOverview(gateway: Gateway): Promise<Overview> {
   const { fleet, costs } = gateway;
   const [kinds, queues, served, today, runs, blocked] = await Promise.all([
     Promise.all(fleet.kinds.names.map((kind) => kindOverview(gateway, kind, workers))),
-    queueOverviews(fleet),
+    readPipelineDepths(fleet),
     servedQueues(fleet.client, fleet.prefix),
     costs.today(fleet),
     latestRuns(fleet, RUNS_SHOWN),
