@@ -57,6 +57,11 @@ function queues(overview: Overview): Html {
     [
       { name: 'pipeline queue', cell: ({ queue }) => queue },
       { name: 'waiting', isNumber: true, cell: ({ depth }) => depth.waiting + depth.due },
+      {
+        name: 'oldest waits',
+        isNumber: true,
+        cell: ({ depth: { oldestSeconds } }) => (oldestSeconds === undefined ? '–' : age(oldestSeconds)),
+      },
       { name: 'active', isNumber: true, cell: ({ depth }) => depth.active },
       { name: 'with open children', isNumber: true, cell: ({ depth }) => depth.waitingChildren },
       { name: 'failed', isNumber: true, cell: ({ depth }) => depth.failed },
