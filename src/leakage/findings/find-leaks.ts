@@ -1,5 +1,5 @@
 import type { Interpreter } from '../interpret/interpreter.js';
-import { ANY_LABEL } from '../interpret/row-events.js';
+import { ANY_LABEL } from '../interpret/overlapping-windows.js';
 import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
@@ -128,7 +128,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
         add(leakAt('training-rows', stage, base, { split, joinedBy: interp.joinOf(stage.rows) }));
       }
     }
-    const groups = ignoredGroups(prediction.rows);
+    const groups = ignoredGroups(prediction.rows, training.labels);
     if (groups !== undefined && overlap === 'no' && !insideTrainingSide(prediction.rows, scored)) {
       const { rows, rowsText } = prediction;
       add(leakAt('group-overlap', { ...groups, rows, rowsText }, base, { joinedBy: groups.joinedBy }));
@@ -239,10 +239,15 @@ function isShuffledLabel(fit: FitEvent, training: Training, rows: readonly Regio
   );
 }
 
+/** Whether the division deals rows out at random, and not groups of rows as a whole. */
+function isShuffling({ partition }: Region): boolean {
+  return partition?.random === true && partition.keepsGroups !== true;
+}
+
 /** The part around some rows, or they themselves, that was dealt out at random. */
 function randomPart(region: Region): Region | undefined {
   let current: Region | undefined = region;
-  while (current !== undefined && current.partition?.random !== true) current = current.parent;
+  while (current !== undefined && !isShuffling(current)) current = current.parent;
   return current;
 }
 
@@ -278,18 +283,20 @@ function isCertain(interp: Interpreter, prediction: ScoredPredictions['predictio
 }
 
 /** A division that the scored rows went through, and the groups that it cuts through. */
-interface IgnoredGroups extends Pick<Leak, 'subject' | 'node' | 'statement' | 'joinedBy'> {}
+interface CutGroups extends Pick<Leak, 'subject' | 'node' | 'statement' | 'joinedBy'> {}
 
 /** The groups that a division of these rows cuts through. */
-function ignoredGroups(rows: readonly Region[]): IgnoredGroups | undefined {
+function ignoredGroups(rows: readonly Region[], labels: readonly string[]): CutGroups | undefined {
   for (const row of rows) {
     let shuffled: Region | undefined;
     for (let current: Region | undefined = row; current !== undefined; current = current.parent) {
       const { partition } = current;
       if (partition === undefined) continue;
       const { node, statement, ignoredGroups: ignored, pieces } = partition;
-      if (ignored !== undefined) {
-        return { subject: `the groups \`${ignored.text}\``, node, statement, joinedBy: undefined };
+      // Whoever is told apart from the others has to be on both sides.
+      const areClasses = ignored?.columns?.some((column) => labels.includes(column)) === true;
+      if (ignored !== undefined && !areClasses) {
+        return { subject: `the groups \`${ignored.text}\``, node, statement, joinedBy: ignored.madeBy };
       }
       if (partition.random === true && partition.keepsGroups !== true) shuffled = current;
       if (pieces === undefined || shuffled?.partition === undefined) continue;

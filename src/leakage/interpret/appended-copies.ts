@@ -1,12 +1,14 @@
-import type { Expr, Stmt } from '../syntax/ast.js';
-import { expressionsIn, namesInExpression, statementsIn } from '../syntax/walk.js';
-import { type FitEvent, union, withFits } from '../values/facts.js';
+import type { Comprehension, Expr, Stmt } from '../syntax/ast.js';
+import { namesInExpression, statementsIn } from '../syntax/walk.js';
+import { type Facts, type FitEvent, union, withFits } from '../values/facts.js';
 import { emptyTable, newSequence, newTable } from '../values/join.js';
 import { type Region, sameRows } from '../values/region.js';
 import type { SequenceOf, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { boundIn, collected } from './collecting.js';
+import { collected } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
+import { boundIn } from './loop-names.js';
+import { isAltering, repeatsRow } from './repeated-rows.js';
 
 /** What a loop put into a list: by which expression, and rows of what. */
 interface Appended {
@@ -26,14 +28,6 @@ interface Filled {
 /** Pieces of one list that later ones are held against. */
 const MAX_PIECES = 8;
 
-/**
- * Functions that alter a copy of an image, a text or a signal.
- * Source: numpy (`fliplr`, `rot90`, `roll`), OpenCV (`flip`, `warpAffine`, `GaussianBlur`), Pillow (`ImageOps.mirror`,
- * `ImageEnhance`), scikit-image and SciPy (`rotate`, `random_noise`).
- */
-const ALTERING =
-  /^(flip\w*|mirror|rot90|rotate\w*|roll|warp\w*|\w*blur|random_\w+|add_noise|jitter\w*|augment\w*|brightness|contrast|sharpness|adjust_\w+|shear\w*|invert|solarize|posterize|equalize|enhance)$/i;
-
 /** Finds altered copies of a row that a loop appends to the list that has the row itself. */
 export class AppendedCopies {
   readonly #lists = new WeakMap<object, Filled>();
@@ -46,6 +40,11 @@ export class AppendedCopies {
     if (loop === undefined || facts.rows.length === 0 || facts.predictions.length > 0) return piece;
     const filled = this.#lists.get(list.cell) ?? { pieces: [] };
     this.#lists.set(list.cell, filled);
+    const rows = repeatsRow(interp, loop, expression);
+    if (rows !== undefined && !isMadeIn(rows, name)) {
+      const subject = `\`${interp.label(expression)}\` appended several times for each row`;
+      return this.#copied(interp, filled, subject, facts, name, piece, expression);
+    }
     const known = filled.pieces;
     const original = known.find(
       (other) =>
@@ -61,19 +60,55 @@ export class AppendedCopies {
       known.push({ expression, statement, rows: facts.rows, loop });
     if (original === undefined || isMadeIn(original.loop, name)) return piece;
     const subject = `\`${interp.label(expression)}\` appended beside \`${interp.label(original.expression)}\``;
-    const made = filled.copy ?? interp.fit('duplicated-rows', subject, facts, interp.label(name), expression);
+    return this.#copied(interp, filled, subject, facts, name, piece, expression);
+  }
+
+  /** The piece with the event of the first copy in its list, or with one of its own if it is of other rows. */
+  #copied(
+    interp: Interpreter,
+    filled: Filled,
+    subject: string,
+    facts: Facts,
+    name: Expr,
+    piece: Value,
+    expression: Expr,
+  ): Value {
+    const eventOf = (): FitEvent =>
+      interp.fit('duplicated-rows', subject, facts, interp.label(name), expression);
+    const made = filled.copy ?? eventOf();
     filled.copy = made;
-    const event = sameRows(made.rows, facts.rows)
-      ? made
-      : interp.fit('duplicated-rows', subject, facts, interp.label(name), expression);
+    const event = sameRows(made.rows, facts.rows) ? made : eventOf();
     return piece.type === 'table'
       ? newTable({ ...piece.cell.value, fits: union(piece.cell.value.fits, [event]) })
       : newTable(emptyTable(withFits(facts, [event]), 'row'));
   }
 
+  /** `images += [flip(image) for image in images]`: what is in the list already, altered. */
+  #copiesOf(
+    interp: Interpreter,
+    list: SequenceOf,
+    name: Expr,
+    pieces: SequenceOf,
+    { element, clauses }: Comprehension,
+  ): Value {
+    const [clause, ...others] = clauses;
+    const { rest } = pieces.cell.value;
+    const facts = interp.dataOf(list);
+    const isSame = clause?.iterable.type === 'name' && name.type === 'name' && clause.iterable.id === name.id;
+    if (!isSame || others.length > 0 || rest === undefined || facts.rows.length === 0) return pieces;
+    const isMade = element.type === 'call' || element.type === 'binary' || element.type === 'subscript';
+    if (!isMade || facts.predictions.length > 0) return pieces;
+    const subject = `\`${interp.label(element)}\` for each element of \`${interp.label(name)}\``;
+    const event = interp.fit('duplicated-rows', subject, facts, interp.label(name), element);
+    const copy = newTable(emptyTable({ ...withFits(facts, [event]), single: true }, 'row'));
+    return newSequence({ ...pieces.cell.value, rest: copy });
+  }
+
   /** The same for each piece of a list that is written out: `rows += [row, flip(row)]`. */
   addAll(interp: Interpreter, list: SequenceOf, name: Expr, pieces: Value, expression: Expr): Value {
-    if (expression.type !== 'sequence' || pieces.type !== 'sequence') return pieces;
+    if (pieces.type !== 'sequence') return pieces;
+    if (expression.type === 'comprehension') return this.#copiesOf(interp, list, name, pieces, expression);
+    if (expression.type !== 'sequence') return pieces;
     const { items } = pieces.cell.value;
     if (items.length !== expression.items.length || items.length > MAX_PIECES) return pieces;
     const withCopies = (parts: readonly Value[]): Value | undefined => {
@@ -105,16 +140,6 @@ function isAltered(altered: Expr, original: Expr, loop: Stmt): boolean {
   const isMade = altered.type === 'call' || altered.type === 'binary';
   if (!isMade || ![...namesInExpression(altered)].some(({ id }) => common.has(id))) return false;
   return original.type === 'name' || (isAltering(altered) && !isAltering(original));
-}
-
-function isAltering(expression: Expr): boolean {
-  for (const part of expressionsIn(expression)) {
-    if (part.type !== 'call') continue;
-    const { callee } = part;
-    const name = callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
-    if (ALTERING.test(name)) return true;
-  }
-  return false;
 }
 
 /** Whether every round that runs the inner one of two statements runs the other one as well. */

@@ -38,7 +38,11 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
     case 'range':
       return first?.type === 'constant' && typeof first.value === 'number'
         ? opaque(NO_FACTS)
-        : { type: 'positions', steps: [] };
+        : {
+            type: 'positions',
+            steps: [],
+            ...(first?.type === 'opaque' && first.countOf !== undefined ? { counts: first.countOf } : {}),
+          };
     case 'list':
     case 'tuple':
     case 'sorted':

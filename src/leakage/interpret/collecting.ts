@@ -1,51 +1,11 @@
 import type { Call, Expr, Stmt } from '../syntax/ast.js';
-import { namesInExpression, ownExpressions, statementsIn } from '../syntax/walk.js';
+import { namesInExpression } from '../syntax/walk.js';
 import { emptyTable, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import { factsOf, type Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
-
-/** Names that a loop binds, and those of them that follow from its variable. */
-interface Bound {
-  readonly all: ReadonlySet<string>;
-  /** They hold something else in each round. */
-  readonly varying: ReadonlySet<string>;
-}
-
-const known = new WeakMap<Stmt, Bound>();
-
-/** Names that a loop binds. */
-export function boundIn(loop: Stmt): Bound {
-  const before = known.get(loop);
-  if (before !== undefined) return before;
-  const all = new Set<string>();
-  const varying = new Set<string>();
-  for (const statement of statementsIn(loop)) {
-    const targets =
-      statement.type === 'assign'
-        ? statement.targets
-        : statement.type === 'for' || statement.type === 'augmented'
-          ? [statement.target]
-          : [];
-    // A `while` has no variable: whatever it binds may be another thing each time.
-    const follows =
-      statement.type === 'for' ||
-      loop.type === 'while' ||
-      ownExpressions(statement).some((part) => namesVary(part, varying));
-    for (const name of targets.flatMap((target) => [...namesInExpression(target)])) {
-      all.add(name.id);
-      if (follows) varying.add(name.id);
-    }
-  }
-  const bound = { all, varying };
-  known.set(loop, bound);
-  return bound;
-}
-
-function namesVary(expression: Expr, varying: ReadonlySet<string>): boolean {
-  for (const name of namesInExpression(expression)) if (varying.has(name.id)) return true;
-  return false;
-}
+import { boundIn } from './loop-names.js';
+import { repeatedLoop } from './repeated-rows.js';
 
 /** Which rows the variables that a loop binds hold before its first round. */
 export function rowsBefore(interp: Interpreter, loop: Stmt): ReadonlyMap<string, readonly Region[]> {
@@ -87,13 +47,30 @@ export function collectedBefore(
 
 /** What a loop collects piece by piece: one row for each round, the same rows for all lists it fills. */
 export function collected(interp: Interpreter, value: Value): Value {
-  const loop = interp.context.innermostLoop;
+  const innermost = interp.context.innermostLoop;
   const isData = value.type === 'table' || (value.type === 'opaque' && value.countOf === undefined);
-  if (loop === undefined || !isData) return value;
+  if (innermost === undefined || !isData || isWholeSource(value)) return value;
+  // A loop that does something several times for each row does not go through the rows: the one around it does.
+  const loop = repeatedLoop(interp, innermost) ?? innermost;
   const facts = factsOf(value);
   if (facts.scores.length > 0 || facts.predictions.length > 0) return value;
-  if (!facts.rows.every((region) => region.parent === undefined && region.loop === loop)) return value;
+  if (
+    !facts.rows.every(
+      (region) => region.parent === undefined && (region.loop === loop || region.loop === innermost),
+    )
+  )
+    return value;
   const rows = [interp.source(`loop:${loop.start}`, interp.label(loop))];
   if (value.type === 'table') return newTable({ ...value.cell.value, rows });
   return newTable({ ...emptyTable({ ...facts, rows }), ...(value.formatted ? { formatted: true } : {}) });
+}
+
+/** A whole table that was read before all loops, perhaps changed: what a round appends are all its rows. */
+function isWholeSource(value: Value): boolean {
+  return (
+    value.type === 'opaque' &&
+    value.source !== undefined &&
+    value.source.loop === undefined &&
+    value.element !== true
+  );
 }

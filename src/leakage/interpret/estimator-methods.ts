@@ -1,3 +1,4 @@
+import { isProjectingModel } from '../library-models/estimators.js';
 import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
@@ -229,10 +230,24 @@ function transformed(interp: Interpreter, state: EstimatorState, args: Arguments
   if (value === undefined) return opaque({ ...NO_FACTS, fits: state.fits });
   const facts = interp.dataOf(value);
   const shape = value.type === 'table' ? value.cell.value.shape : 'array';
+  // Other names for the classes: still this column.
+  const from = state.role === 'label-coder' && value.type === 'table' ? value.cell.value.from : [];
   return newTable({
     ...emptyTable(facts, shape === 'frame' ? 'frame' : 'array'),
-    fits: union(facts.fits, state.fits),
+    from,
+    fits: union(union(facts.fits, state.fits), learnedAxes(interp, state)),
   });
+}
+
+/** The axes of a model that also projects, as a computation over the rows that it was trained on. */
+function learnedAxes(interp: Interpreter, state: EstimatorState): readonly FitEvent[] {
+  if (!predicts(state)) return [];
+  const last = state.role === 'pipeline' ? state.steps.at(-1) : undefined;
+  const { path } = last?.type === 'estimator' ? last.cell.value : state;
+  const { training } = state;
+  if (training === undefined || !isProjectingModel(path)) return [];
+  const { subject, rowsText, node, statement } = training;
+  return [interp.fit('projection', subject, training, rowsText, node, statement)];
 }
 
 function resampled(interp: Interpreter, state: EstimatorState, args: Arguments, call: Call): Value {
@@ -288,8 +303,10 @@ function foldsOf(interp: Interpreter, state: EstimatorState, args: Arguments, ca
   const groups = argumentExpression(args, 2, 'groups');
   const [divided] = args.positional;
   const named = groupsOf(interp, divided);
-  const known = groups === undefined ? (partition.random ? named : undefined) : interp.label(groups);
-  if (known !== undefined && !knowsGroups(state)) partition.ignoredGroups = { text: known };
+  const known =
+    groups === undefined ? (partition.random ? named : undefined) : { text: interp.label(groups) };
+  if (known !== undefined && !knowsGroups(state))
+    partition.ignoredGroups = state.madeBy === undefined ? known : { ...known, madeBy: state.madeBy };
   const pair = list(
     [
       { type: 'positions', steps: [train] },

@@ -3,6 +3,7 @@ import type { FitEvent } from '../values/facts.js';
 import { union } from '../values/facts.js';
 import type { Region } from '../values/region.js';
 import type { FunctionOf, Value } from '../values/value.js';
+import type { Counter } from './row-events.js';
 
 /** A call of a function of the script. */
 export interface Frame {
@@ -39,7 +40,7 @@ export class ExecutionContext {
   readonly #loops: Loop[] = [];
   readonly #rounds: number[] = [];
   readonly #repeats: Span[] = [];
-  readonly #counters: (string | undefined)[] = [];
+  readonly #counters: (Counter | undefined)[] = [];
   readonly #branches: (readonly FitEvent[])[] = [];
   readonly #tests: FitEvent[][] = [];
   #incompleteLoops = 0;
@@ -96,8 +97,8 @@ export class ExecutionContext {
     if (this.#loops.pop()?.isComplete === false) this.#incompleteLoops -= 1;
   }
 
-  /** Enters a round of a loop or comprehension; `counter` is its variable if each round adds one to it. */
-  enterRound(repeat: Span, counter: string | undefined): void {
+  /** Enters a round of a loop or comprehension; `counter` is its variable if it goes through positions. */
+  enterRound(repeat: Span, counter: Counter | undefined): void {
     this.#repeats.push(repeat);
     this.#counters.push(counter);
   }
@@ -112,8 +113,14 @@ export class ExecutionContext {
     return this.#repeats.at(-1);
   }
 
-  isCounter(name: string): boolean {
-    return this.#counters.includes(name);
+  /** The loop or comprehension that goes on by a counter. */
+  repeatOf(counter: Counter): Span | undefined {
+    return this.#repeats[this.#counters.lastIndexOf(counter)];
+  }
+
+  /** The counter by this name of a loop or comprehension that is being run. */
+  counter(name: string): Counter | undefined {
+    return this.#counters.findLast((counter) => counter?.name === name);
   }
 
   /** Choices that the code depends on (`if score > best:`). */

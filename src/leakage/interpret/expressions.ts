@@ -12,12 +12,14 @@ import { columnOrAttribute } from './attributes.js';
 import { boundedText } from './bounds.js';
 import { evaluateCall, makeFunction } from './calls.js';
 import { noteRowTest, selectionFits, withChoices } from './choices.js';
+import { columnsLeftOut } from './column-names.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { maskOfPositions, pickedPositions } from './membership.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
 import { bindRemovedFrame } from './removed-cells.js';
-import { slidingVariable } from './row-events.js';
+import { comprehensionRepeatsRow } from './repeated-rows.js';
+import { counterOf } from './row-events.js';
 import { subscriptValue } from './subscripts.js';
 
 const BUILTINS = new Set(
@@ -218,7 +220,7 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
         return;
       }
       assign(interp, clause.target, element, clause.iterable);
-      interp.context.enterRound(expression, slidingVariable(clause.target, clause.iterable));
+      interp.context.enterRound(expression, counterOf(interp, clause.target, clause.iterable));
       const conditions = clause.conditions.map((condition) => evaluate(interp, condition));
       for (const condition of conditions) {
         for (const fit of selectionFits(condition)) if (!fits.includes(fit)) fits.push(fit);
@@ -256,7 +258,24 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
   const common = fits.length === 0 ? all : withChoices(all, [...new Set(fits)]);
   const rows = perRow(interp, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
-  return newSequence({ items: [], rest: common, tuple: false });
+  const windowed = interp.windows.inRepeat(interp, expression, common);
+  const allBut = columnsLeftOut(interp, expression);
+  return newSequence({
+    items: [],
+    rest: withCopies(interp, expression, windowed),
+    tuple: false,
+    ...(allBut === undefined ? {} : { allBut }),
+  });
+}
+
+/** What all elements have in common, with an event where several of them are altered copies of one row. */
+function withCopies(interp: Interpreter, expression: Comprehension, common: Value): Value {
+  const facts = interp.dataOf(common);
+  if (facts.rows.length === 0 || facts.predictions.length > 0) return common;
+  if (!comprehensionRepeatsRow(interp, expression)) return common;
+  const subject = `\`${interp.label(expression.element)}\` several times for each row`;
+  const event = interp.fit('duplicated-rows', subject, facts, interp.label(expression), expression);
+  return newTable(emptyTable(withFits(facts, [event]), 'row'));
 }
 
 /** `{level: index for index, level in enumerate(order)}`: the value depends on what the keys were computed from. */

@@ -1,7 +1,7 @@
 import type { Attribute, Call, Expr } from '../syntax/ast.js';
 import { type Facts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newEstimator, newMapping, newTable } from '../values/join.js';
-import { partOf } from '../values/region.js';
+import { type IgnoredGroups, partOf } from '../values/region.js';
 import { type Estimator, opaque, UNKNOWN, type Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
 import { predictionOf, predicts } from './learning.js';
@@ -104,14 +104,14 @@ export function crossScore(
     readonly labels?: readonly string[];
     readonly random?: boolean;
     readonly keepsGroups?: boolean;
-    readonly groups?: string;
+    readonly groups?: IgnoredGroups;
   } = {},
 ): Value {
   const { labels = [] } = options;
   const partition = interp.partition(`folds:${interp.siteKey(node)}`, 'folds', node);
   if (options.random === true) partition.random = true;
   if (options.keepsGroups === true) partition.keepsGroups = true;
-  if (options.groups !== undefined) partition.ignoredGroups = { text: options.groups };
+  if (options.groups !== undefined) partition.ignoredGroups = options.groups;
   const side = (name: 'train' | 'test') =>
     facts.rows.map((region) => partOf(region, partition, name, name, interp.statement));
   const training = {

@@ -16,11 +16,12 @@ import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../
 import { countWork } from '../values/work.js';
 import { AppendedCopies } from './appended-copies.js';
 import type { Arguments } from './arguments.js';
+import { CountedGroups } from './counted-groups.js';
 import { ExecutionContext } from './execution-context.js';
 import { FoldRounds } from './fold-rounds.js';
+import { OverlappingWindows } from './overlapping-windows.js';
 import { RepeatedCalls } from './repeated-calls.js';
 import { ScoreRecord } from './score-record.js';
-import { CountedGroups } from './splitters.js';
 import { StoredFiles } from './stored-files.js';
 import { Watchpoints } from './watchpoints.js';
 
@@ -76,6 +77,7 @@ export class Interpreter {
   readonly counted = new CountedGroups();
   readonly appended = new AppendedCopies();
   readonly calls = new RepeatedCalls();
+  readonly windows = new OverlappingWindows();
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;

@@ -19,7 +19,7 @@ import { amongStep, distinctValues, maskOf, membership } from './membership.js';
 import { handMadePrediction, unaryValue } from './operators.js';
 import { leftOut, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
-import { namedGroups, validationOptions } from './splitters.js';
+import { groupsOf, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
 import { otherSide } from './steps.js';
 import { fileOf } from './stored-files.js';
@@ -114,8 +114,8 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
       const labels = argument(args, 2, 'y');
       const options = validationOptions(argument(args, 9, 'cv', 'folds'));
       const groupsArgument = argumentExpression(args, 9, 'groups');
-      const named = options.random ? namedGroups(interp, facts.rows) : undefined;
-      const groups = groupsArgument === undefined ? named : interp.label(groupsArgument);
+      const named = options.random ? groupsOf(interp, value) : undefined;
+      const groups = groupsArgument === undefined ? named : { text: interp.label(groupsArgument) };
       return crossScore(interp, facts, subject, interp.label(expression), call, {
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,
@@ -160,6 +160,8 @@ function constructed(
   call: Call,
 ): Value {
   const made = construct(path, family.role, args);
+  if (family.role === 'splitter' && made.type === 'estimator')
+    made.cell.value = { ...made.cell.value, madeBy: interp.statement };
   if (family.kind !== 'vocabulary' || made.type !== 'estimator' || args.all.length === 0) return made;
   const rows = args.all.map((value) => interp.dataOf(value)).find((facts) => facts.rows.length > 0);
   if (rows === undefined) return made;
@@ -284,6 +286,8 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   }
   const [every, some] = args.positional;
   const [left, right] = args.expressions;
+  if (path === 'numpy.unique' && every?.type === 'table' && left !== undefined)
+    interp.counted.addDistinct(interp, every.cell.value, left);
   if (/^(numpy|torch)\.(dot|matmul|mm|mv)$/.test(path) && every && some && left && right) {
     const predicted = handMadePrediction(interp, every, some, { node: call, left, right });
     if (predicted !== undefined) return predicted;

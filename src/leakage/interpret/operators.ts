@@ -2,7 +2,7 @@ import type { Call, Compare, ConstantValue, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
 import { emptyTable, newEstimator, newSequence, newTable } from '../values/join.js';
-import { dividedAlike, originOf, overlapOf } from '../values/region.js';
+import { dividedAlike, originOf, overlapOf, sameRows } from '../values/region.js';
 import {
   constant,
   factsOf,
@@ -102,7 +102,8 @@ export function binaryValue(
     return opaque(joinFacts(factsOf(left), factsOf(right)));
   }
   if (left.type === 'sequence' && right.type === 'sequence' && operator === '+') {
-    const [a, b] = [left.cell.value, right.cell.value];
+    const added = interp.appended.addAll(interp, left, nodes.left, right, nodes.right);
+    const [a, b] = [left.cell.value, added.type === 'sequence' ? added.cell.value : right.cell.value];
     const rest = restOf(interp, a.rest, b.rest);
     return newSequence({
       items: [...a.items, ...b.items],
@@ -165,6 +166,9 @@ export function binaryValue(
 
 /** What the items of two lists in one have in common; of rows of two tables, one list after the other. */
 export function restOf(interp: Interpreter, a: Value | undefined, b: Value | undefined): Value | undefined {
+  // More of the same rows, with what was done to them.
+  if (a?.type === 'opaque' && b?.type === 'table' && sameRows(interp.dataOf(a).rows, b.cell.value.rows))
+    return b;
   if (a?.type !== 'table' || b?.type !== 'table') return a ?? b;
   const [left, right] = [a.cell.value, b.cell.value];
   const facts = joinFacts(left, right);

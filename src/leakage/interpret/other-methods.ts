@@ -59,13 +59,17 @@ function sequenceMethod(
   args: Arguments,
   call: Call,
 ): Value {
-  const state = receiver.cell.value;
+  const { allBut, ...changeable } = receiver.cell.value;
+  const state = /^(copy|index|count)$/.test(name) ? receiver.cell.value : changeable;
+  // What it leaves out is not known any more when it is changed.
+  if (allBut !== undefined && state === changeable) interp.store.write(receiver.cell, changeable);
   const [first, second] = args.positional;
   switch (name) {
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const piece = withChoices(collected(interp, first), interp.context.choices);
+      const row = interp.windows.inLoop(interp, collected(interp, first));
+      const piece = withChoices(row, interp.context.choices);
       const [expression] = args.expressions;
       const name = call.callee.type === 'attribute' ? call.callee.object : call.callee;
       const value =

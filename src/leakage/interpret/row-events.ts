@@ -5,16 +5,27 @@ import { union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
 import type { TableState, Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
+import { ANY_LABEL } from './overlapping-windows.js';
 
-/** Columns of an event that holds whatever the labels are called. */
-export const ANY_LABEL = '*';
+/** The variable of a loop over a range of positions, and how far apart these are. */
+export interface Counter {
+  readonly name: string;
+  /** 1, or the step that the range has: its value where that is known, and its expression. */
+  readonly step: { readonly value: number | undefined; readonly expression: Expr | undefined };
+}
 
-/** The variable of `for i in range(…)` that goes on by one; nothing for any other loop. */
-export function slidingVariable(target: Expr, iterable: Expr): string | undefined {
+/** The counter of `for i in range(…)`; nothing for any other loop. */
+export function counterOf(interp: Interpreter, target: Expr, iterable: Expr): Counter | undefined {
   const isRange =
     iterable.type === 'call' && iterable.callee.type === 'name' && iterable.callee.id === 'range';
-  // With a step of its own a range cuts a table into batches, which do not overlap.
-  return isRange && iterable.args.length < 3 && target.type === 'name' ? target.id : undefined;
+  if (!isRange || target.type !== 'name') return undefined;
+  const expression = iterable.args[2]?.value;
+  const value = expression === undefined ? 1 : numberOf(interp.evaluate(expression));
+  return { name: target.id, step: { value, expression } };
+}
+
+function numberOf(value: Value): number | undefined {
+  return value.type === 'constant' && typeof value.value === 'number' ? value.value : undefined;
 }
 
 /**
@@ -22,17 +33,67 @@ export function slidingVariable(target: Expr, iterable: Expr): string | undefine
  * its values with windows that are trained on.
  */
 export function slidingWindow(interp: Interpreter, state: TableState, slice: Slice): TableState {
-  const { lower, upper } = slice;
-  if (lower === undefined || upper === undefined || state.rows.length === 0) return state;
+  if (slice.lower === undefined || slice.upper === undefined || state.rows.length === 0) return state;
+  const [lower, upper] = [slice.lower, madeInLoop(interp, slice.upper)];
+  const counter = counterIn(interp, lower);
   const moves = (bound: Expr): boolean =>
-    [...namesInExpression(bound)].some((name) => interp.context.isCounter(name.id)) &&
+    [...namesInExpression(bound)].some((name) => name.id === counter?.name) &&
     !/[*/%]/.test(interp.text(bound));
-  if (!moves(lower) || !moves(upper)) return state;
-  const subject = `\`${interp.label(slice)}\``;
-  const event = interp.fit('shuffled-time', `the window ${subject}`, state, subject, slice, undefined, [
-    ANY_LABEL,
-  ]);
+  if (counter === undefined || !moves(lower) || !moves(upper)) return state;
+  if (!overlap(interp, counter, lower, upper)) return state;
+  const text = `\`${interp.label(slice)}\``;
+  const subject = `the window ${text}`;
+  const repeat = interp.context.repeatOf(counter);
+  if (repeat !== undefined) interp.windows.note(repeat, { subject, node: slice });
+  const event = interp.fit('shuffled-time', subject, state, text, slice, undefined, [ANY_LABEL]);
   return { ...state, fits: union(state.fits, [event]) };
+}
+
+function counterIn(interp: Interpreter, bound: Expr): Counter | undefined {
+  for (const { id } of namesInExpression(bound)) {
+    const counter = interp.context.counter(id);
+    if (counter !== undefined) return counter;
+  }
+  return undefined;
+}
+
+/** What a variable of the innermost loop was made of: `i + n` of `end = i + n`. */
+function madeInLoop(interp: Interpreter, bound: Expr): Expr {
+  if (bound.type !== 'name' || interp.context.counter(bound.id) !== undefined) return bound;
+  const loop = interp.context.innermostLoop;
+  if (loop?.type !== 'for') return bound;
+  for (const statement of loop.body.statements) {
+    const [target] = statement.type === 'assign' ? statement.targets : [];
+    if (statement.type === 'assign' && target?.type === 'name' && target.id === bound.id)
+      return statement.value;
+  }
+  return bound;
+}
+
+/** Whether windows that begin a step apart are longer than that step; a longer step cuts the rows into batches. */
+function overlap(interp: Interpreter, { step }: Counter, lower: Expr, upper: Expr): boolean {
+  if (step.value === 1) return true;
+  const length = lengthBetween(lower, upper);
+  if (length === undefined || step.expression === undefined) return false;
+  const size = numberOf(interp.evaluate(length));
+  if (size !== undefined && step.value !== undefined) return step.value > 0 && step.value < size;
+  // `n // 2` is less than `n`, whatever that is.
+  const [text, part] = [length, step.expression].map((part) => interp.text(part).replaceAll(/\s+/g, ''));
+  return (
+    text !== undefined && part?.startsWith(`${text}//`) === true && /^\d+$/.test(part.slice(text.length + 2))
+  );
+}
+
+/** `n` of `i` and `i + n`, or of `i - n` and `i`. */
+function lengthBetween(lower: Expr, upper: Expr): Expr | undefined {
+  if (lower.type === 'name' && upper.type === 'binary' && upper.operator === '+') {
+    if (upper.left.type === 'name' && upper.left.id === lower.id) return upper.right;
+    if (upper.right.type === 'name' && upper.right.id === lower.id) return upper.left;
+  }
+  const isBefore = lower.type === 'binary' && lower.operator === '-' && lower.left.type === 'name';
+  return isBefore && upper.type === 'name' && lower.left.type === 'name' && lower.left.id === upper.id
+    ? lower.right
+    : undefined;
 }
 
 /** The same rows, made with something that was computed over all of them by this method. */

@@ -1,4 +1,4 @@
-import { type Partition, type Region, sameRows } from '../values/region.js';
+import { type IgnoredGroups, type Partition, type Region, sameRows } from '../values/region.js';
 import type { EstimatorState, Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
 
@@ -57,38 +57,6 @@ export function takeOneFold(pair: Value): void {
   }
 }
 
-/** Columns whose rows the code counts; each split is held against all of them. */
-const MAX_COUNTED = 256;
-
-/** Identifiers of those who are measured again and again. */
-const MEASURED =
-  /^((patient|subject|participant|speaker|person|donor|animal|writer)[\s_]?(id|code|no|nr|number)|patient|participant|speaker|donor|writer)$/i;
-
-/** Columns of identifiers whose rows the code counts, each with the rows of its table. */
-export class CountedGroups {
-  #counted: { readonly column: string; readonly rows: readonly Region[] }[] = [];
-
-  add(column: string, rows: readonly Region[]): void {
-    if (MEASURED.test(column) && this.#counted.length < MAX_COUNTED) this.#counted.push({ column, rows });
-  }
-
-  /** A table of one row for each patient has no groups. Other tables keep theirs. */
-  forget(rows: readonly Region[]): void {
-    this.#counted = this.#counted.filter((known) => !sameRows(known.rows, rows));
-  }
-
-  /** Groups that the code counts the rows of, and takes out of the features: it knows that they have several rows. */
-  of(value: Value | undefined): string | undefined {
-    if (value?.type !== 'table') return undefined;
-    const { rows, dropped, closed, columns, shape } = value.cell.value;
-    if (shape === 'column') return undefined;
-    return this.#counted.find(
-      (known) =>
-        sameRows(known.rows, rows) && (dropped.has(known.column) || (closed && !columns.has(known.column))),
-    )?.column;
-  }
-}
-
 const GROUPS = ['groups', 'group', 'group_ids', 'group_id'];
 
 /** A variable that the code itself calls the groups of these rows. */
@@ -100,8 +68,13 @@ export function namedGroups(interp: Interpreter, rows: readonly Region[]): strin
   });
 }
 
-/** Groups that a random division of this value splits. */
-export function groupsOf(interp: Interpreter, divided: Value | undefined): string | undefined {
+/** Groups that a random division of this value splits; `stratified`: what is to be on both sides alike. */
+export function groupsOf(
+  interp: Interpreter,
+  divided: Value | undefined,
+  stratified?: Value,
+): IgnoredGroups | undefined {
   if (divided === undefined) return undefined;
-  return namedGroups(interp, interp.dataOf(divided).rows) ?? interp.counted.of(divided);
+  const text = namedGroups(interp, interp.dataOf(divided).rows);
+  return text === undefined ? interp.counted.of(divided, stratified) : { text };
 }

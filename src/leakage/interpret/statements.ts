@@ -32,7 +32,7 @@ import { type Engine, type Interpreter, SYNTAX } from './interpreter.js';
 import { type Elements, elementsOf } from './iterate.js';
 import { isMarimoCell } from './marimo.js';
 import { binaryValue } from './operators.js';
-import { slidingVariable } from './row-events.js';
+import { counterOf } from './row-events.js';
 import { foldsIn, takeOneFold } from './splitters.js';
 
 /** Where the code goes after a statement. */
@@ -75,11 +75,7 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
     case 'augmented': {
       const added = evaluate(interp, statement.value);
       const before = evaluate(interp, statement.target);
-      const operand =
-        before.type === 'sequence'
-          ? interp.appended.addAll(interp, before, statement.target, added, statement.value)
-          : added;
-      const made = binaryValue(interp, statement.operator, before, operand, {
+      const made = binaryValue(interp, statement.operator, before, added, {
         node: statement.value,
         left: statement.target,
         right: statement.value,
@@ -363,7 +359,7 @@ function runFor(interp: Interpreter, statement: For): Flow {
     // Rounds that cost much are not all run: what each of them does was seen in the first.
     const isLast = at > 0 && interp.isCostly(((interp.steps - begun) / at) * (rounds.length - at));
     assign(interp, statement.target, element, statement.iterable);
-    interp.context.enterRound(statement, slidingVariable(statement.target, statement.iterable));
+    interp.context.enterRound(statement, counterOf(interp, statement.target, statement.iterable));
     interp.context.enterLoop({
       statement,
       isComplete: isComplete && !isLast,

@@ -3,7 +3,7 @@ import { joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, list, newSequence, newTable } from '../values/join.js';
 import { factsOf, opaque, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { isFullSlice } from './assign.js';
+import { isFullSlice, withoutColumns } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { withChoices } from './choices.js';
 import { sliceRows, sliceSteps } from './cuts.js';
@@ -203,7 +203,9 @@ function selectColumns(interp: Interpreter, state: TableState, index: Value, man
   // Which columns these are is not known; a choice made by statistics goes with them.
   const { fits } = interp.dataOf(index);
   const columns = listsFormattedNames(index) ? withoutFutureColumns(state.columns) : state.columns;
-  return newTable({ ...state, columns, closed: false, partial: true, fits: union(state.fits, fits) });
+  const leftOut = index.type === 'sequence' ? (index.cell.value.allBut ?? []) : [];
+  const remaining = withoutColumns({ ...state, columns }, leftOut);
+  return newTable({ ...remaining, closed: false, partial: true, fits: union(state.fits, fits) });
 }
 
 /** `[f"lag_{k}" for k in range(n)]`: names that the script puts together, and not all columns but some. */

@@ -108,8 +108,8 @@ export function holdout(interp: Interpreter, args: Arguments, call: Call): Value
   // Rows that share a value stay together.
   if (areValues) partition.keepsGroups = true;
   else partition.random = flag(args, 'shuffle') !== false;
-  const groups = groupsOf(interp, divided);
-  if (groups !== undefined && partition.random) partition.ignoredGroups = { text: groups };
+  const groups = groupsOf(interp, divided, args.keywords.get('stratify'));
+  if (groups !== undefined && partition.random) partition.ignoredGroups = groups;
   const sides: Step[] = [
     { partition, side: 'train', role: 'train' },
     { partition, side: 'test', role: 'test' },
@@ -168,7 +168,9 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
     const drawn = drawnStep(interp, call);
     return isDistinct(first) ? afterSteps(first, [drawn]) : { type: 'positions', steps: [drawn] };
   }
-  return first?.type === 'positions' ? first : { type: 'positions', steps: [] };
+  if (first?.type === 'positions') return first;
+  const counts = first?.type === 'opaque' ? first.countOf : undefined;
+  return { type: 'positions', steps: [], ...(counts === undefined ? {} : { counts }) };
 }
 
 /** Rows that one call draws at random: the same call somewhere else draws others. */

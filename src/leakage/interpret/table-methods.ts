@@ -48,6 +48,9 @@ export function tableMethod(
   args: Arguments,
   call: Call,
 ): Value {
+  if (DISTINCT.test(name) && call.callee.type === 'attribute')
+    interp.counted.addDistinct(interp, table.cell.value, call.callee.object);
+  if (name === 'value_counts') interp.counted.addCounts(interp, table.cell.value);
   const result = dispatch({ interp, table, state: table.cell.value, name, args, call });
   if (name.startsWith('to_') || name.startsWith('write_')) {
     const file = fileOf(interp, args);
@@ -87,6 +90,9 @@ function dispatch(method: TableCall): Value {
   }
   return (HANDLERS.get(name) ?? combined)(method);
 }
+
+/** Methods that say which values a column has. */
+const DISTINCT = /^(nunique|n_unique|unique)$/;
 
 /** Methods that choose the best of some scores. */
 const PICKS_ONE = /^(max|min|arg(max|min|sort)|idx(max|min)|n(largest|smallest)|sort_values)$/;

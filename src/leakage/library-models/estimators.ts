@@ -90,6 +90,8 @@ const families: readonly EstimatorFamily[] = [
       'SpectralEmbedding',
       'MDS',
       'PLSSVD',
+      'NeighborhoodComponentsAnalysis',
+      'RandomTreesEmbedding',
       'Nystroem',
       'LdaModel',
     ],
@@ -325,6 +327,12 @@ const MODEL_MODULES =
 const MODEL_NAMES =
   /^(LGBM|XGB|CatBoost|NGB|TabNet|Explainable|Gradient|RandomForest|ExtraTrees|.*(Classifier|Regressor|Regression)$)/;
 
+/**
+ * Models that are also projections: `transform` gives axes that were learned with the labels.
+ * Source: scikit-learn user guide 1.2.1 (dimensionality reduction by linear discriminant analysis), 1.8 (cross decomposition).
+ */
+const PROJECTING_MODELS = /(^|\.)(LinearDiscriminantAnalysis|PLSRegression|PLSCanonical|CCA)$/;
+
 const COMPOSED = new Set(['make_pipeline', 'make_column_transformer', 'make_union']);
 
 /** What is known about a library class; `undefined` for a function or a class that nobody described. */
@@ -340,4 +348,9 @@ export function estimatorFamily(path: string): EstimatorFamily | undefined {
     return { role: 'model', names: [name], source: 'fit(X, y) and predict(X): scikit-learn developer API' };
   }
   return undefined;
+}
+
+/** Whether a model also projects rows on axes that it learned. */
+export function isProjectingModel(path: string): boolean {
+  return PROJECTING_MODELS.test(path);
 }

@@ -8,6 +8,15 @@ export interface CutAt {
   readonly offset: number;
 }
 
+/** Groups of rows that a division cuts through. */
+export interface IgnoredGroups {
+  readonly text: string;
+  /** Columns that say which rows belong together, where the code names none for the division. */
+  readonly columns?: readonly string[];
+  /** The statement that made the splitter. */
+  readonly madeBy?: Stmt;
+}
+
 /** One way of dividing the rows of a table: two different sides of one partition fraction no row. */
 export interface Partition {
   readonly key: string;
@@ -30,7 +39,7 @@ export interface Partition {
   /** One of its sides has no row of this part. */
   lacks?: { readonly side: string; readonly part: Region };
   /** The code knows groups of rows, and the division cuts through them. */
-  ignoredGroups?: { readonly text: string };
+  ignoredGroups?: IgnoredGroups;
 }
 
 /**

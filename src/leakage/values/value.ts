@@ -121,6 +121,8 @@ export interface Positions {
   readonly type: 'positions';
   /** Labels of these rows, as in `train.index`; without them, positions in whatever table it is applied to. */
   readonly of?: readonly Region[];
+  /** The rows that they are counted by, as in `np.arange(len(frame))`. */
+  readonly counts?: readonly Region[];
   readonly steps: readonly Step[];
   /** A set of them, from which another one can be subtracted. */
   readonly set?: boolean;
@@ -138,6 +140,8 @@ export interface SequenceState {
   readonly tuple: boolean;
   /** How many of the first items the code wrote out one by one; the others came from a loop, or nobody knows. */
   readonly written?: number;
+  /** Of names of the columns of a table: all of them but these. */
+  readonly allBut?: readonly string[];
 }
 export interface Mapping {
   readonly type: 'mapping';
@@ -165,6 +169,8 @@ export interface EstimatorState {
   readonly fits: readonly FitEvent[];
   /** Facts of what was passed to the constructor. */
   readonly argumentFacts: Facts;
+  /** Of a splitter: the statement that made it. */
+  readonly madeBy?: Stmt;
 }
 export type EstimatorRole =
   | 'transformer'

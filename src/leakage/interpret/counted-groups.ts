@@ -1,0 +1,125 @@
+import type { Expr, Stmt } from '../syntax/ast.js';
+import { expressionsIn, ownExpressions } from '../syntax/walk.js';
+import { type IgnoredGroups, type Region, sameRows } from '../values/region.js';
+import type { TableState, Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
+import type { Interpreter } from './interpreter.js';
+
+/** Columns whose rows the code counts; each split is held against all of them. */
+const MAX_COUNTED = 256;
+
+/** Identifiers of those who are measured again and again. */
+const MEASURED =
+  /^((patient|subject|participant|speaker|person|donor|animal|writer|volunteer)[\s_]?(id|code|no|nr|number)|subject#|patient|participant|speaker|donor|writer|volunteer)s?$/i;
+
+/** What those who are measured are called, where the code takes their name out of the name of each recording. */
+const PERSON =
+  /^(subject|patient|participant|speaker|person|donor|animal|writer|volunteer|user)(_?ids?|s)?$/i;
+
+interface Counted {
+  readonly column: string;
+  readonly rows: readonly Region[];
+  /** Columns that say which rows belong together; any of them among the features is what the author wanted. */
+  readonly columns: readonly string[];
+  /** Whether the code shows that there are fewer of them than rows. */
+  readonly areFewer: boolean;
+}
+
+/** Columns of identifiers whose rows the code counts, each with the rows of its table. */
+export class CountedGroups {
+  #counted: Counted[] = [];
+
+  /** The rows of each value of a column are counted, as by `groupby(column).size()`. */
+  add(column: string, rows: readonly Region[]): void {
+    if (MEASURED.test(column)) this.#add({ column, rows, columns: [column], areFewer: false });
+  }
+
+  /** `frame["patient"].value_counts()`: how many rows each value of a column has. */
+  addCounts(interp: Interpreter, { shape, from, rows }: TableState): void {
+    const [column] = from;
+    if (shape === 'column' && column !== undefined && !isAsserted(interp)) this.add(column, rows);
+  }
+
+  /**
+   * The values of a column are counted beside its rows, as in `len(frame), frame["patient"].nunique()`: whoever shows both
+   * knows that they are not the same.
+   */
+  addDistinct(interp: Interpreter, state: TableState, counted: Expr): void {
+    const [own, ...made] = state.from;
+    if (state.shape !== 'column' || own === undefined || state.rows.length === 0) return;
+    // A column that was made from the name of a recording, or a variable with what was taken out of it.
+    const named = counted.type === 'name' && made.length === 0 ? counted.id : undefined;
+    const isPerson = MEASURED.test(own) || (made.length > 0 && PERSON.test(own));
+    const column = isPerson ? own : named !== undefined && PERSON.test(named) ? named : undefined;
+    if (column === undefined || !countsRows(interp, interp.statement, state.rows)) return;
+    this.#add({ column, rows: state.rows, columns: state.from, areFewer: true });
+  }
+
+  #add(counted: Counted): void {
+    if (this.#counted.length < MAX_COUNTED) this.#counted.push(counted);
+  }
+
+  /** A table of one row for each patient has no groups. Other tables keep theirs. */
+  forget(rows: readonly Region[]): void {
+    this.#counted = this.#counted.filter((known) => !sameRows(known.rows, rows));
+  }
+
+  /**
+   * Groups that have several rows, as the code knows: it shows that, or it counts their rows and takes them out of the
+   * features. Nothing where each of them is to be on both sides (`stratify`).
+   */
+  of(value: Value | undefined, stratified?: Value): IgnoredGroups | undefined {
+    const known = this.#known(value);
+    const strata = stratified?.type === 'table' ? stratified.cell.value.from : [];
+    if (known === undefined || known.columns.some((column) => strata.includes(column))) return undefined;
+    return { text: known.column, columns: known.columns };
+  }
+
+  #known(value: Value | undefined): Counted | undefined {
+    if (value?.type === 'positions')
+      return this.#counted.find(
+        ({ rows, areFewer }) => areFewer && sameRows(rows, value.counts ?? value.of ?? []),
+      );
+    if (value?.type !== 'table') return undefined;
+    const { rows, dropped, closed, columns, shape } = value.cell.value;
+    if (shape === 'column') return undefined;
+    return this.#counted.find(
+      (known) =>
+        sameRows(known.rows, rows) &&
+        (known.areFewer ||
+          known.columns.every((column) => dropped.has(column) || (closed && !columns.has(column)))),
+    );
+  }
+}
+
+function isAsserted(interp: Interpreter): boolean {
+  return /^assert\b/.test(interp.text(interp.statement));
+}
+
+/** Whether a statement says how many rows there are, without comparing that with anything. */
+function countsRows(interp: Interpreter, statement: Stmt, rows: readonly Region[]): boolean {
+  if (isAsserted(interp)) return false;
+  let counts = false;
+  // `a, b` in a line of its own is a statement for each.
+  const { statements } = statement.suite;
+  countWork(statements.length);
+  const line = statements.filter(({ start, end }) => start === statement.start && end === statement.end);
+  for (const expression of line.flatMap(ownExpressions)) {
+    for (const part of expressionsIn(expression)) {
+      if (part.type === 'compare') return false;
+      const of = lengthOf(part);
+      if (of?.type !== 'name') continue;
+      const value = interp.scope.lookup(of.id)?.value;
+      counts ||= value !== undefined && sameRows(interp.dataOf(value).rows, rows);
+    }
+  }
+  return counts;
+}
+
+/** The table in `len(table)` and `table.shape`. */
+function lengthOf(expression: Expr): Expr | undefined {
+  if (expression.type === 'attribute' && expression.name === 'shape') return expression.object;
+  if (expression.type !== 'call' || expression.callee.type !== 'name' || expression.callee.id !== 'len')
+    return undefined;
+  return expression.args[0]?.value;
+}
