@@ -1,6 +1,7 @@
 import type { Call, Expr, Stmt } from '../syntax/ast.js';
 import { namesInExpression } from '../syntax/walk.js';
-import { emptyTable, newTable } from '../values/join.js';
+import type { FitEvent } from '../values/facts.js';
+import { emptyTable, newMapping, newSequence, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import { factsOf, type Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
@@ -73,4 +74,32 @@ function isWholeSource(value: Value): boolean {
     value.source.loop === undefined &&
     value.element !== true
   );
+}
+
+/**
+ * `rows.append({"mean": visits["x"].mean(), "label": visits["y"].iloc[0]})` for each patient: statistics of what one round
+ * looks at are numbers of the row that it appends, not of all rows.
+ */
+export function ofOneRound(interp: Interpreter, piece: Value): Value {
+  if (piece.type !== 'mapping' && piece.type !== 'sequence') return piece;
+  if (interp.context.computedInRound.size === 0 || interp.dataOf(piece).rows.length === 0) return piece;
+  const own = (value: Value): Value => {
+    if (value.type !== 'opaque') return value;
+    const fits = withoutOwnStatistics(interp, value.facts.fits);
+    return fits.length === value.facts.fits.length ? value : { ...value, facts: { ...value.facts, fits } };
+  };
+  if (piece.type === 'sequence')
+    return newSequence({ ...piece.cell.value, items: piece.cell.value.items.map(own) });
+  const entries = [...piece.cell.value.entries].map(([key, value]): [string, Value] => [key, own(value)]);
+  return newMapping({ ...piece.cell.value, entries: new Map(entries) });
+}
+
+/** What a value was computed with, without the statistics that the round computed. */
+export function withoutOwnStatistics(interp: Interpreter, fits: readonly FitEvent[]): readonly FitEvent[] {
+  const { computedInRound } = interp.context;
+  return fits.filter((fit) => !isStatistic(fit) || !computedInRound.has(fit));
+}
+
+function isStatistic({ kind }: FitEvent): boolean {
+  return kind === 'statistics' || kind === 'group-statistics';
 }

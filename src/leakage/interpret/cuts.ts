@@ -130,7 +130,7 @@ export function sliceRows(
   const steps = sliceSteps(interp, slice, inclusive, state.rows);
   if (steps.length === 0)
     return isReversal(interp, slice) ? { ...state, reversed: state.reversed !== true } : state;
-  const windows = slidingWindow(interp, state, slice);
+  const windows = slidingWindow(interp, state, slice, steps);
   // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
   return { ...pickRows(interp, windows, steps), certain: state.certain && state.rows.length <= 1 };
 }

@@ -30,6 +30,7 @@ interface Loop {
 
 /** Fits that are recorded for the conditions of one row. */
 const MAX_TESTS = 48;
+const NOTHING: ReadonlySet<FitEvent> = new Set();
 
 /**
  * What surrounds the code that is being run. What is entered is left again in the opposite order. There are no callbacks
@@ -41,6 +42,7 @@ export class ExecutionContext {
   readonly #rounds: number[] = [];
   readonly #repeats: Span[] = [];
   readonly #counters: (Counter | undefined)[] = [];
+  readonly #computed: Set<FitEvent>[] = [];
   readonly #branches: (readonly FitEvent[])[] = [];
   readonly #tests: FitEvent[][] = [];
   #incompleteLoops = 0;
@@ -76,6 +78,16 @@ export class ExecutionContext {
     return this.#incompleteLoops > 0;
   }
 
+  /** Records a computation over many rows in the rounds that are being run. */
+  addComputed(fit: FitEvent): void {
+    for (const computed of this.#computed) if (computed.size < MAX_TESTS) computed.add(fit);
+  }
+
+  /** What the innermost round has computed over many rows. */
+  get computedInRound(): ReadonlySet<FitEvent> {
+    return this.#computed.at(-1) ?? NOTHING;
+  }
+
   /** The outermost loop of the function that is being run. */
   get outermostLoop(): Loop | undefined {
     return this.#loops.find(({ depth }) => depth === this.#frames.length);
@@ -101,11 +113,13 @@ export class ExecutionContext {
   enterRound(repeat: Span, counter: Counter | undefined): void {
     this.#repeats.push(repeat);
     this.#counters.push(counter);
+    this.#computed.push(new Set());
   }
 
   leaveRound(): void {
     this.#repeats.pop();
     this.#counters.pop();
+    this.#computed.pop();
   }
 
   /** The innermost loop or comprehension. */

@@ -12,6 +12,7 @@ import { columnOrAttribute } from './attributes.js';
 import { boundedText } from './bounds.js';
 import { evaluateCall, makeFunction } from './calls.js';
 import { noteRowTest, selectionFits, withChoices } from './choices.js';
+import { ofOneRound } from './collecting.js';
 import { columnsLeftOut } from './column-names.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
@@ -204,7 +205,8 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
     const clause = expression.clauses[depth];
     if (clause === undefined) {
       const key = expression.key === undefined ? undefined : evaluate(interp, expression.key);
-      results.push({ key, value: evaluate(interp, expression.element) });
+      const element = ofOneRound(interp, evaluate(interp, expression.element));
+      results.push({ key, value: interp.windows.inRepeat(interp, expression, element) });
       return;
     }
     const iterable = evaluate(interp, clause.iterable);
@@ -258,11 +260,10 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
   const common = fits.length === 0 ? all : withChoices(all, [...new Set(fits)]);
   const rows = perRow(interp, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
-  const windowed = interp.windows.inRepeat(interp, expression, common);
   const allBut = columnsLeftOut(interp, expression);
   return newSequence({
     items: [],
-    rest: withCopies(interp, expression, windowed),
+    rest: withCopies(interp, expression, common),
     tuple: false,
     ...(allBut === undefined ? {} : { allBut }),
   });

@@ -271,6 +271,7 @@ export class Interpreter {
       };
       this.#fits.set(key, event);
     }
+    this.context.addComputed(event);
     return event;
   }
 

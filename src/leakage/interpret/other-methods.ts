@@ -27,7 +27,7 @@ import { type Arguments, argument } from './arguments.js';
 import { afterSteps } from './bounds.js';
 import { choose, report } from './builtins.js';
 import { withChoices } from './choices.js';
-import { collected } from './collecting.js';
+import { collected, ofOneRound } from './collecting.js';
 import { expressionMethod } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
@@ -68,7 +68,7 @@ function sequenceMethod(
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const row = interp.windows.inLoop(interp, collected(interp, first));
+      const row = interp.windows.inLoop(interp, ofOneRound(interp, collected(interp, first)));
       const piece = withChoices(row, interp.context.choices);
       const [expression] = args.expressions;
       const name = call.callee.type === 'attribute' ? call.callee.object : call.callee;

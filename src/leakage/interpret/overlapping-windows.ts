@@ -1,8 +1,10 @@
 import type { Expr, Span, Stmt } from '../syntax/ast.js';
-import { type FitEvent, withFits } from '../values/facts.js';
+import { type FitEvent, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
+import type { Region } from '../values/region.js';
 import type { Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { withoutOwnStatistics } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
 
 /** A column name of events that holds whatever the labels are called. */
@@ -11,6 +13,8 @@ export const ANY_LABEL = '*';
 interface Window {
   readonly subject: string;
   readonly node: Expr;
+  /** The rows that the windows are parts of. */
+  rows: readonly Region[];
 }
 
 /** Windows that overlap, by the loop or comprehension whose rounds they are taken in. */
@@ -18,7 +22,9 @@ export class OverlappingWindows {
   readonly #windows = new Map<Span, Window>();
 
   note(repeat: Span, window: Window): void {
-    if (!this.#windows.has(repeat)) this.#windows.set(repeat, window);
+    const known = this.#windows.get(repeat);
+    if (known === undefined) this.#windows.set(repeat, window);
+    else if (known.node === window.node) known.rows = window.rows;
   }
 
   /**
@@ -34,24 +40,26 @@ export class OverlappingWindows {
     const window = this.#windows.get(repeat);
     if (window === undefined || piece.type === 'constant') return piece;
     const facts = interp.dataOf(piece);
-    const isPrediction = facts.predictions.length > 0 || facts.scores.length > 0;
-    if (isPrediction || facts.rows.length > 0) return piece;
-    // A list or a dictionary of numbers has no rows: it is one of those that the loop makes.
-    if (piece.type !== 'sequence' && piece.type !== 'mapping') return piece;
-    const rows = [interp.source(`loop:${repeat.start}`, interp.label(repeat))];
+    if (facts.predictions.length > 0 || facts.scores.length > 0) return piece;
+    // Numbers have no rows, and what is not followed has those of the loop.
+    const isPlaced = facts.rows.some((region) => region.parent !== undefined || region.loop === undefined);
+    if (isPlaced || window.rows.length === 0) return piece;
+    const rows = { rows: window.rows, certain: window.rows.length === 1 };
+    const fits = withoutOwnStatistics(interp, facts.fits);
+    if (piece.type !== 'sequence' && piece.type !== 'mapping')
+      return newTable({ ...emptyTable({ ...facts, ...rows, fits }, 'row'), single: true });
+    const { subject, node } = window;
     const event: FitEvent = interp.fit(
       'shuffled-time',
-      window.subject,
-      { rows, certain: true },
-      interp.label(window.node),
-      window.node,
+      subject,
+      rows,
+      interp.label(node),
+      node,
       interp.statement,
       [ANY_LABEL],
     );
-    return newTable({
-      ...emptyTable(withFits({ ...facts, rows, certain: true }, [event]), 'row'),
-      single: true,
-    });
+    const all = { ...facts, ...rows, fits: union(fits, [event]) };
+    return newTable({ ...emptyTable(all, 'row'), single: true });
   }
 
   /** The innermost loop of the function that takes overlapping windows and is around the statement. */

@@ -3,9 +3,10 @@ import type { Call, Expr, Slice } from '../syntax/ast.js';
 import { namesInExpression } from '../syntax/walk.js';
 import { union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
-import type { TableState, Value } from '../values/value.js';
+import type { Step, TableState, Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
 import { ANY_LABEL } from './overlapping-windows.js';
+import { pickRows } from './rows-and-columns.js';
 
 /** The variable of a loop over a range of positions, and how far apart these are. */
 export interface Counter {
@@ -32,7 +33,12 @@ function numberOf(value: Value): number | undefined {
  * `series[i - n:i]` for every `i`: windows that overlap. Dealt out at random, a scored window shares most of
  * its values with windows that are trained on.
  */
-export function slidingWindow(interp: Interpreter, state: TableState, slice: Slice): TableState {
+export function slidingWindow(
+  interp: Interpreter,
+  state: TableState,
+  slice: Slice,
+  steps: readonly Step[],
+): TableState {
   if (slice.lower === undefined || slice.upper === undefined || state.rows.length === 0) return state;
   const [lower, upper] = [slice.lower, madeInLoop(interp, slice.upper)];
   const counter = counterIn(interp, lower);
@@ -44,7 +50,8 @@ export function slidingWindow(interp: Interpreter, state: TableState, slice: Sli
   const text = `\`${interp.label(slice)}\``;
   const subject = `the window ${text}`;
   const repeat = interp.context.repeatOf(counter);
-  if (repeat !== undefined) interp.windows.note(repeat, { subject, node: slice });
+  if (repeat !== undefined)
+    interp.windows.note(repeat, { subject, node: slice, rows: pickRows(interp, state, steps).rows });
   const event = interp.fit('shuffled-time', subject, state, text, slice, undefined, [ANY_LABEL]);
   return { ...state, fits: union(state.fits, [event]) };
 }

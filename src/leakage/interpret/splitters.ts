@@ -60,7 +60,7 @@ export function takeOneFold(pair: Value): void {
 const GROUPS = ['groups', 'group', 'group_ids', 'group_id'];
 
 /** A variable that the code itself calls the groups of these rows. */
-export function namedGroups(interp: Interpreter, rows: readonly Region[]): string | undefined {
+function namedGroups(interp: Interpreter, rows: readonly Region[]): string | undefined {
   return GROUPS.find((name) => {
     const value = interp.scope.lookup(name)?.value;
     if (value?.type !== 'table' || value.cell.value.shape === 'frame') return false;

@@ -1,5 +1,6 @@
 import { STATISTIC_METHODS } from '../library-models/methods.js';
-import type { Call } from '../syntax/ast.js';
+import type { Call, Expr, FunctionDefinition, Lambda } from '../syntax/ast.js';
+import { statementsIn } from '../syntax/walk.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
@@ -49,7 +50,8 @@ export function viewMethod(
   if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {
     const [first] = args.positional;
     if (first?.type === 'function') {
-      return interp.callFunction(first, argumentsOf([newTable(state)]), call);
+      const result = interp.callFunction(first, argumentsOf([newTable(state)]), call);
+      return givesOneRow(first.definition) ? aggregated(interp, view, factsOf(result).fits, call) : result;
     }
     const result = factsOf(statistics());
     return newTable({ ...emptyTable(state, state.shape), fits: union(state.fits, result.fits) });
@@ -82,6 +84,26 @@ function aggregatedColumns(args: Arguments): readonly string[] {
     const [column] = value.type === 'sequence' ? value.cell.value.items : [];
     return column?.type === 'constant' && typeof column.value === 'string' ? [column.value] : [];
   });
+}
+
+/** Whether a function puts numbers together under names: `return pd.Series({"mean": …})`. */
+function givesOneRow(definition: FunctionDefinition | Lambda): boolean {
+  const results =
+    definition.type === 'lambda'
+      ? [definition.body]
+      : [...statementsIn(definition)].flatMap((statement) =>
+          statement.type === 'return' && statement.value !== undefined ? [statement.value] : [],
+        );
+  return results.length > 0 && results.every(isNamedNumbers);
+}
+
+function isNamedNumbers(result: Expr): boolean {
+  if (result.type !== 'call') return false;
+  const { callee, args } = result;
+  const isSeries =
+    (callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '') === 'Series';
+  const of = args[0]?.value.type;
+  return isSeries && (of === 'dictionary' || of === 'sequence');
 }
 
 /** One row for each group: a frame of them, or a column that may be made one. */
