@@ -293,7 +293,7 @@ function ignoredGroups(rows: readonly Region[], labels: readonly string[]): CutG
       const { partition } = current;
       if (partition === undefined) continue;
       const { node, statement, ignoredGroups: ignored, pieces } = partition;
-      // Whoever is told apart from the others has to be on both sides.
+      // Persons that are the classes have to be on both sides.
       const areClasses = ignored?.columns?.some((column) => labels.includes(column)) === true;
       if (ignored !== undefined && !areClasses) {
         return { subject: `the groups \`${ignored.text}\``, node, statement, joinedBy: ignored.madeBy };

@@ -41,8 +41,8 @@ export class CountedGroups {
   }
 
   /**
-   * The values of a column are counted beside its rows, as in `len(frame), frame["patient"].nunique()`: whoever shows both
-   * knows that they are not the same.
+   * The values of a column are counted beside its rows, as in `len(frame), frame["patient"].nunique()`: code that shows both
+   * has several rows of each.
    */
   addDistinct(interp: Interpreter, state: TableState, counted: Expr): void {
     const [own, ...made] = state.from;
