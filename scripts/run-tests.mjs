@@ -114,6 +114,8 @@ if (mayRunAgain && failedFiles.length > 0 && failedFiles.length <= MAX_FILES_RUN
   files = files.map((file) => rerun.get(file.name) ?? file);
   status = again.status;
   writeFileSync(reportPath, JSON.stringify({ ...first.report, testResults: files }));
+  // How long all files took beside each other, not how long a few took alone.
+  writeFileSync(secondsPath, JSON.stringify(first.fileSeconds));
 }
 loops?.stop();
 

@@ -31,6 +31,9 @@ LEARNS_WIDTH = (
     RFECV,
 )
 
+ESTIMATORS = [kind for _, kind in all_estimators()]
+"""Of all of scikit-learn: loading it takes longer than most runs, which start with it."""
+
 
 def spread(data):
     """Number of columns, and middle and spread of each that holds many numbers."""
@@ -109,7 +112,7 @@ def install():
         for name in ("transform", "fit_transform"):
             setattr(kind, name, learns_width(getattr(kind, name), kept))
     pd.get_dummies = dummies(pd.get_dummies, kept)
-    for _, kind in all_estimators():
+    for kind in ESTIMATORS:
         try:
             isModel = getattr(kind, "_estimator_type", None) in ("classifier", "regressor")
         except AttributeError:

@@ -26,9 +26,7 @@ const KEPT_BUILDS = 5;
 
 /** Modules that are started, as the first of a process or thread, or inside of a test process. */
 const SOURCE_ENTRIES = [
-  'src/cli/main.ts',
   'src/cli/contamination-thread.ts',
-  'src/cli/isolated-process.ts',
   'src/cli/run-program.ts',
   'src/fleet/contamination-thread.ts',
   'src/fleet/embedded-redis-supervisor.ts',
@@ -43,7 +41,6 @@ const TEST_ENTRIES = [
   'test/cli/hostile-printers.ts',
   'test/fleet/embedded-redis-user.ts',
   'test/fleet/forgetful-kinds.ts',
-  'test/fleet/isolated-program.ts',
   'test/fuzz/broken-targets.ts',
   'test/kinds/word-kinds.ts',
   'test/producers/submitting-program.ts',
@@ -55,10 +52,14 @@ const TEST_ENTRIES = [
 /** These find files of their own beside their modules, or are imported by name although they are CommonJS. */
 const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'undici', 'web-tree-sitter'];
 
-/** The thread that nearly every worker starts. */
+/** The thread that nearly every worker starts. Its bundle, and those of the programs, keep the code that V8 compiled for them. */
 const CACHED_THREAD = 'src/fleet/analysis-task.ts';
-/** Loads its bundle, from the folder of the bundles. */
+/** The programs that are started hundreds of times. */
+const CACHED_PROGRAMS = ['src/cli/main.ts', 'src/cli/isolated-process.ts', 'test/fleet/isolated-program.ts'];
+/** Loads such a bundle, from the folder of the bundles. */
 const LOADER = 'scripts/testing/load-cached.mjs';
+/** Name of its function that imports a module. */
+const IMPORT = 'solution-fleet.import';
 
 /** Packages in CommonJS that are bundled into a module still call these. */
 const BANNER = `import { createRequire as requireFrom } from 'node:module';
@@ -76,11 +77,12 @@ function sources() {
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
   );
-  return [...files.filter((file) => file.endsWith('.ts')).sort(), ...TEST_ENTRIES];
+  return [...files.filter((file) => file.endsWith('.ts')).sort(), ...TEST_ENTRIES, ...CACHED_PROGRAMS];
 }
 
+/** The bundles hold addresses of this checkout, so a copy of it needs its own. */
 function digest() {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(root);
   for (const file of [...sources(), 'package-lock.json', 'scripts/testing/compile.mjs', LOADER]) {
     hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   }
@@ -88,18 +90,29 @@ function digest() {
 }
 
 /** A bundled module reads its own location to find modules and files: it gets the location that it would have unbundled. */
-function locationPlugin(target) {
+function locationPlugin(target, adapt = (text) => text) {
   return {
     name: 'locations',
     setup(building) {
       building.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8');
-        if (!text.includes('import.meta.url')) return undefined;
         const url = JSON.stringify(compiledUrl(target, path).href);
-        return { contents: text.replaceAll('import.meta.url', url), loader: 'ts' };
+        const contents = adapt(text).replaceAll('import.meta.url', url);
+        return contents === text ? undefined : { contents, loader: 'ts' };
       });
     },
   };
+}
+
+/**
+ * A bundle in CommonJS is run inside of a function, which takes no `#!` and no `await` of its own (a program lives until its
+ * function has ended anyway), and its loader imports the modules of users for it.
+ */
+function forCommonJs(text) {
+  return text
+    .replace(/^#!.*/, '')
+    .replace(/^await /gm, 'void ')
+    .replace(/\bimport\((?=\w+\))/g, `globalThis[Symbol.for('${IMPORT}')](`);
 }
 
 /** Messages of zod in fifty languages are half of its text, which every process would read. */
@@ -160,13 +173,14 @@ export async function compileTestPrograms() {
     }),
     build({
       ...common,
-      entryPoints: [CACHED_THREAD],
+      entryPoints: [CACHED_THREAD, ...CACHED_PROGRAMS],
       outdir: fresh,
       bundle: true,
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
       external: EXTERNAL,
-      plugins: [locationPlugin(target), ENGLISH_ONLY],
+      plugins: [locationPlugin(target, forCommonJs), ENGLISH_ONLY],
+      supported: { 'dynamic-import': false },
       minifyWhitespace: true,
     }),
     build({
@@ -179,18 +193,26 @@ export async function compileTestPrograms() {
     }),
   ]);
   writeFileSync(join(fresh, 'package.json'), '{"type":"module"}');
-  writeCachedThread(fresh, target);
+  writeCached(fresh, target);
   publish(fresh, target);
   return target;
 }
 
-/** The module that is started as the thread. */
-function writeCachedThread(fresh, target) {
+/** The modules that are started as the thread and as the programs. */
+function writeCached(fresh, target) {
   copyFileSync(join(root, LOADER), join(fresh, basename(LOADER)));
   const loader = JSON.stringify(pathToFileURL(join(target, basename(LOADER))).href);
-  const bundle = JSON.stringify(join(target, CACHED_THREAD.replace(/\.ts$/, '.cjs')));
-  const text = `import { loadCached } from ${loader};\nexport default loadCached(${bundle});\n`;
-  writeFileSync(join(fresh, CACHED_THREAD.replace(/\.ts$/, '.js')), text);
+  const write = (source, text) => {
+    const bundle = JSON.stringify(join(target, source.replace(/\.ts$/, '.cjs')));
+    writeFileSync(join(fresh, source.replace(/\.ts$/, '.js')), text(bundle));
+  };
+  write(
+    CACHED_THREAD,
+    (bundle) => `import { loadThread } from ${loader};\nexport default loadThread(${bundle});\n`,
+  );
+  for (const program of CACHED_PROGRAMS) {
+    write(program, (bundle) => `import { runProgram } from ${loader};\nrunProgram(${bundle});\n`);
+  }
 }
 
 const exists = (path) => statSync(path, { throwIfNoEntry: false }) !== undefined;

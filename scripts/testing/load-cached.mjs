@@ -1,14 +1,31 @@
-// Loads the bundle of a thread, which is in CommonJS, with the code that V8 compiled for it in an earlier thread: hundreds of
-// threads are started, and compiling is a good part of each start. `compile.mjs` copies this file beside the bundles.
+// Loads the bundle of a thread or program, which is in CommonJS, with the code that V8 compiled for it earlier: hundreds of
+// them are started, and compiling is a good part of each start. `compile.mjs` copies this file beside the bundles.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
 import { threadId } from 'node:worker_threads';
 
+// A script that was compiled before cannot import by itself. `compile.mjs` writes a call of this instead.
+globalThis[Symbol.for('solution-fleet.import')] = (address) => import(address);
+
 /** @returns the function of the bundle that runs a task */
-export function loadCached(path) {
-  const cachePath = `${path}.cache`;
+export function loadThread(path) {
+  const { exports, writeCode } = load(path, `${path}.cache`);
+  const run = exports.default;
+  return writeCode === undefined ? run : writingAfterFirstTask(run, writeCode);
+}
+
+/** Runs the program of the bundle. Each command of a program calls functions of its own, so each keeps its own code. */
+export function runProgram(path) {
+  const [, , command = ''] = process.argv;
+  const name = /^[a-z]+$/.test(command) ? `.${command}` : '';
+  const { writeCode } = load(path, `${path}${name}.cache`);
+  if (writeCode !== undefined) process.once('exit', writeCode);
+}
+
+/** @returns what the bundle exports; and what keeps its code for the next start, unless there is code that can be used */
+function load(path, cachePath) {
   const cachedData = readCache(cachePath);
   const script = new Script(Module.wrap(readFileSync(path, 'utf8')), {
     filename: path,
@@ -16,10 +33,10 @@ export function loadCached(path) {
   });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(path), module, path, dirname(path));
-  const run = module.exports.default;
   // Another version of Node rejects the code.
-  if (script.cachedDataRejected === false) return run;
-  return writingAfterFirstTask(run, () => writeCache(cachePath, script.createCachedData()));
+  const isUsable = script.cachedDataRejected === false;
+  const writeCode = isUsable ? undefined : () => writeCache(cachePath, script.createCachedData());
+  return { exports: module.exports, writeCode };
 }
 
 /**

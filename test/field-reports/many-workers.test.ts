@@ -69,8 +69,13 @@ describe('a long text that is stored separately from its job', () => {
 
   it('is in Redis before the job is', async () => {
     const { fleet } = await startFleet();
-    const monitor = await new Redis(redis.url.replace('unix://', '')).monitor();
-    onTestFinished(() => monitor.disconnect());
+    // The monitor is a second connection.
+    const client = new Redis(redis.socketPath);
+    const monitor = await client.monitor();
+    onTestFinished(() => {
+      client.disconnect();
+      monitor.disconnect();
+    });
     const commands: string[] = [];
     const seen = new Promise<void>((resolve) => {
       monitor.on('monitor', (_time, args: string[]) => {
