@@ -1,19 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { pythonWithSklearn } from '../../scripts/repairs/run-pairs.js';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
 import { labeledScripts } from './labeled-scripts.js';
-
-/** The first Python on this machine that has scikit-learn and pandas; Debian's own may, where another hides it. */
-function pythonWithSklearn(): string | undefined {
-  return ['python3', '/usr/bin/python3', 'python'].find((candidate) => {
-    try {
-      execFileSync(candidate, ['-c', 'import sklearn, pandas'], { stdio: 'ignore', timeout: 60_000 });
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 /** Runs each script of the list on standard input by itself, and prints what each printed. */
 const DRIVER = `
@@ -30,6 +19,19 @@ for source in json.load(sys.stdin):
     outputs.append(text.getvalue())
 json.dump(outputs, sys.stdout)
 `;
+
+const SEEDS = [
+  'import numpy as np, pandas as pd',
+  'from sklearn.model_selection import train_test_split',
+  'table = pd.DataFrame({"a": np.arange(97), "t": np.arange(97) % 3}, index=range(500, 597))',
+  'for options in ({}, {"stratify": table["t"]}, {"shuffle": False}):',
+  '    seeded = {"test_size": 0.3, "random_state": None if "shuffle" in options else 6, **options}',
+  '    rows, _ = train_test_split(range(len(table)), **seeded)',
+  '    train, _, array, _ = train_test_split(table, table["a"].to_numpy(), **seeded)',
+  '    assert list(train.index) == list(table.index[rows]), options',
+  '    assert list(array) == list(rows), options',
+  'print("equal")',
+].join('\n');
 
 const python = pythonWithSklearn();
 if (python === undefined) {
@@ -58,38 +60,30 @@ describe.skipIf(python === undefined)('repaired scripts run under real scikit-le
     'runnable-pipeline.txt',
     'runnable-folds.txt',
   ].flatMap(labeledScripts);
+  const texts = new Map<string, string>();
   const outputs = new Map<string, string>();
 
   beforeAll(async () => {
-    const texts = await Promise.all(scripts.map(({ script }) => repaired(script)));
-    const input = JSON.stringify(texts);
-    const printed = execFileSync(python ?? '', ['-c', DRIVER], { input, encoding: 'utf8', timeout: 120_000 });
+    for (const { id, script } of scripts) texts.set(id, await repaired(script));
+    texts.set('seeds', SEEDS);
+    // One start of scikit-learn for all of them.
+    const input = JSON.stringify([...texts.values()]);
+    const printed = execFileSync(python ?? '', ['-c', DRIVER], { input, encoding: 'utf8' });
+    const ids = [...texts.keys()];
     (JSON.parse(printed) as string[]).forEach((output, at) => {
-      outputs.set(scripts[at]?.id ?? '', output);
+      outputs.set(ids[at] ?? '', output);
     });
   });
 
   it.each(scripts)(
     'REQ-SF-019: $id ($kind) is repaired, is clean, runs and prints a score',
-    async ({ id, script }) => {
-      expect((await analyzeLeakage(await repaired(script))).findings).toEqual([]);
+    async ({ id }) => {
+      expect((await analyzeLeakage(texts.get(id) ?? '')).findings).toEqual([]);
       expect(outputs.get(id)).toMatch(/Final Validation Performance: -?\d/);
     },
   );
 
   it('one seed divides the positions of rows as it divides the rows', () => {
-    const check = [
-      'import numpy as np, pandas as pd',
-      'from sklearn.model_selection import train_test_split',
-      'table = pd.DataFrame({"a": np.arange(97), "t": np.arange(97) % 3}, index=range(500, 597))',
-      'for options in ({}, {"stratify": table["t"]}, {"shuffle": False}):',
-      '    seeded = {"test_size": 0.3, "random_state": None if "shuffle" in options else 6, **options}',
-      '    rows, _ = train_test_split(range(len(table)), **seeded)',
-      '    train, _, array, _ = train_test_split(table, table["a"].to_numpy(), **seeded)',
-      '    assert list(train.index) == list(table.index[rows]), options',
-      '    assert list(array) == list(rows), options',
-      'print("equal")',
-    ].join('\n');
-    expect(execFileSync(python ?? '', ['-c', check], { encoding: 'utf8', timeout: 120_000 })).toBe('equal\n');
+    expect(outputs.get('seeds')).toBe('equal\n');
   });
 });
