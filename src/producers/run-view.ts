@@ -1,3 +1,4 @@
+import { isoTime, UNKNOWN_TIME } from '../queues/damaged-job.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { latestRunsKey, runKey } from '../queues/redis-keys.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
@@ -67,16 +68,16 @@ export async function latestRuns(fleet: FleetClient, count: number): Promise<str
   return (await latestRunTimes(fleet, 0, count)).map(({ run }) => run);
 }
 
-/** The same with the time of the newest job. @param skip How many runs to leave out. */
+/** The same with the time of the newest job (ISO 8601). @param skip How many runs to leave out. */
 export async function latestRunTimes(
   fleet: FleetClient,
   skip: number,
   count: number,
-): Promise<{ readonly run: string; readonly newestAt: Date }[]> {
+): Promise<{ readonly run: string; readonly newestAt: string }[]> {
   const [first, last] = [String(skip), String(skip + count - 1)];
   const found = await fleet.client.zrange(latestRunsKey(fleet.prefix), first, last, 'REV', 'WITHSCORES');
   return found.flatMap((run, at) =>
-    at % 2 === 0 ? [{ run, newestAt: new Date(Number(found[at + 1])) }] : [],
+    at % 2 === 0 ? [{ run, newestAt: isoTime(Number(found[at + 1])) ?? UNKNOWN_TIME }] : [],
   );
 }
 

@@ -97,13 +97,14 @@ function jobOf(values: readonly ScriptReply[]): ScannedJob | undefined {
   const key = text(0) ?? '';
   if (!isJobKey(key)) return undefined;
   const { queue, id } = parseJobKey(key);
+  const parentKey = text(3) ?? '';
   const state = JOB_STATES.find((name) => name === text(1)) ?? 'waiting';
   return {
     key,
     queue,
     id,
     state: publicState(state, text(2) !== undefined),
-    parentKey: text(3),
+    parentKey: isJobKey(parentKey) ? parentKey : undefined,
     status: text(4),
     reason: text(5),
   };

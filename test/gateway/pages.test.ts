@@ -358,6 +358,31 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     expect(pages[5_000]?.length).toBeLessThan(100_000);
     const last = await gateway.send('GET', '/runs?name=run-5000&page=200');
     expect(last.text).toContain('page 200 of 200: 25 of 5000');
+    // Damaged records leave the rest of the run readable.
+    const evaluation = `${prefix}:evaluate:evaluate-`;
+    await client.set(`${prefix}:evaluate:text`, 'no job');
+    await client.zadd(
+      runKey(prefix, 'run-200'),
+      1,
+      `${prefix}:evaluate:text`,
+      2,
+      'no key',
+      3,
+      `${prefix}:gone:1`,
+    );
+    await client.hset(`${evaluation}200`, {
+      opts: '{',
+      returnvalue: '[',
+      parentKey: 'no key',
+      timestamp: 'x',
+    });
+    await client.hset(`${evaluation}199`, {
+      finishedOn: '9e99',
+      'fleet:usage': '!',
+      returnvalue: '{"score":1e400}',
+    });
+    const rest = await gateway.send('GET', '/runs?name=run-200');
+    expect([rest.status, rest.text]).toEqual([200, expect.stringContaining('page 1 of 8: 25 of 200')]);
   });
 
   it('the overview says when the gateway is gone', async () => {

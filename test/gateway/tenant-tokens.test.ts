@@ -147,6 +147,9 @@ describe('a token that is bound to a tenant', () => {
     expect(await read(`${address}&job=${foreign}`)).not.toContain(`/v1/jobs/${foreign}`);
     expect(await read(`${address}&key=key%20of%20other`)).not.toContain('/v1/jobs/');
     expect(await read('/runs')).not.toContain(run);
+    const form = { 'content-type': 'application/x-www-form-urlencoded', origin: gateway.url };
+    const { headers } = await gateway.send('POST', '/login', `token=${acme}`, form);
+    expect(headers.get('location')).toBe('/runs');
   });
 
   it.each([

@@ -83,7 +83,8 @@ export function mountLogin(
     const before = cookieOf(request, sessionCookie(gateway.settings));
     if (before !== undefined) await gateway.tokens.closeSession(before);
     setSessionCookie(response, gateway, await gateway.tokens.openSession(record.id), SESSION_SECONDS);
-    response.redirect(303, next);
+    // The overview is about all tenants.
+    response.redirect(303, next === '/' && record.tenant !== undefined ? '/runs' : next);
   });
   app.post('/logout', async (request, response) => {
     response.locals.route = '/logout';

@@ -54,7 +54,13 @@ function boardOf({ fleet }: Gateway, readOnlyMode: boolean) {
     queues: [],
     serverAdapter: server,
     options: {
-      uiConfig: { boardTitle: 'solution-fleet', miscLinks: [{ text: 'Overview', url: '/' }] },
+      uiConfig: {
+        boardTitle: 'solution-fleet',
+        miscLinks: [
+          { text: 'Overview', url: '/' },
+          { text: 'Runs', url: '/runs' },
+        ],
+      },
     },
   });
   // An error of the board is handled like any other: one line in the log, and a problem document.

@@ -48,9 +48,14 @@ export function runsAddress(page: number): string {
   return address('/runs', { page: page === 1 ? undefined : page });
 }
 
+/** A queue on the board. */
+export function boardQueueAddress(queue: string): string {
+  return `/board/queue/${encoded(queue)}`;
+}
+
 /** A job on the board. */
 export function boardAddress(queue: string, id: string): string {
-  return `/board/queue/${encoded(queue)}/${encoded(id)}`;
+  return `${boardQueueAddress(queue)}/${encoded(id)}`;
 }
 
 /** A job in the API, which tokens bound to a tenant may read. */

@@ -1,5 +1,5 @@
 import type { MinuteCounts } from '../metrics/statistics.js';
-import { runAddress } from './address.js';
+import { boardQueueAddress, runAddress } from './address.js';
 import { barChart } from './chart.js';
 import { age, duration, money, utc } from './format.js';
 import { type Html, html } from './html.js';
@@ -33,7 +33,7 @@ function entry(name: string, value: string | number, isBad = false): Html {
 
 function card({ kind, depth, perMinute, p50Ms, p95Ms, minutes, workers }: KindOverview): Html {
   return html`<section class="card" aria-labelledby="kind-${kind}">
-<h3 id="kind-${kind}">${kind}</h3>
+<h3 id="kind-${kind}"><a href="${boardQueueAddress(kind)}">${kind}</a></h3>
 <div data-live="kind-${kind}">
 <dl class="numbers">
 ${entry('waiting', depth.waiting + depth.due)}
@@ -55,7 +55,10 @@ function queues(overview: Overview): Html {
   if (overview.queues.length === 0) return html`<p class="faint">No pipeline queue has jobs.</p>`;
   return table(
     [
-      { name: 'pipeline queue', cell: ({ queue }) => queue },
+      {
+        name: 'pipeline queue',
+        cell: ({ queue }) => html`<a href="${boardQueueAddress(queue)}">${queue}</a>`,
+      },
       { name: 'waiting', isNumber: true, cell: ({ depth }) => depth.waiting + depth.due },
       {
         name: 'oldest waits',

@@ -8,7 +8,7 @@ import { NONE, table } from '../table.js';
 export interface ListedRun extends Spending {
   readonly run: string;
   /** When its newest job was submitted. */
-  readonly newestAt: Date;
+  readonly newestAt: string;
 }
 
 /** The content of the list of runs. @param runs Undefined for a reader who may see one tenant's jobs only. */
@@ -28,7 +28,7 @@ function listed(runs: readonly ListedRun[]): Html {
   return table<ListedRun>(
     [
       { name: 'run', cell: ({ run }) => html`<a href="${runAddress({ name: run })}">${run}</a>` },
-      { name: 'newest job', cell: ({ newestAt }) => utc(newestAt) },
+      { name: 'newest job', cell: ({ newestAt }) => utc(new Date(newestAt)) },
       {
         name: 'cost',
         isNumber: true,
