@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import type { OpenApiDocument } from '../../src/gateway/openapi/document.js';
+import { packagePath } from '../../src/package-root.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { DocumentedAnswers } from './documented-answers.js';
@@ -45,6 +47,24 @@ async function call(
   exercised.add(`${method} ${path}`);
   return answer;
 }
+
+describe('the viewer of /docs', () => {
+  it.each(['gzip', 'identity'])('is sent whole to a client that accepts %s', async (encoding) => {
+    for (const [name, file] of [
+      ['swagger-ui.js', 'swagger-ui-bundle.js'],
+      ['swagger-ui.css', 'swagger-ui.css'],
+    ]) {
+      const original = readFileSync(packagePath('node_modules', 'swagger-ui-dist', `${file}`), 'utf8');
+      const accepted = { 'accept-encoding': encoding };
+      const { status, headers, text } = await gateway.send('GET', `/assets/${name}`, undefined, accepted);
+      expect([status, headers.get('content-encoding'), text === original]).toEqual([
+        200,
+        encoding === 'gzip' ? 'gzip' : null,
+        true,
+      ]);
+    }
+  });
+});
 
 describe('the OpenAPI document', () => {
   it('is a valid OpenAPI 3.1 document', async () => {

@@ -24,7 +24,7 @@ export const CHECK_ID = 'solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
 export const EVALUATION_ID = 'score-7c2911a39b3738399d730a390f717f620fa38f79';
 export const LEASE = '8648fa2c-0e31-4e2a-bea5-29ad16a224d2';
 
-export const NO_USAGE = {
+const NO_USAGE = {
   calls: 0,
   reusedCalls: 0,
   inputTokens: 0,
