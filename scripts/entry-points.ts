@@ -4,6 +4,7 @@ import { commandsByName, createProgram } from '../src/cli/program.js';
 import { flowOperations } from '../src/gateway/operations/flows.js';
 import { submitBatch } from '../src/gateway/operations/submit-batch.js';
 import { submitOperations } from '../src/gateway/operations/submit-job.js';
+import { HTTP_ADD_OPTIONS } from '../src/http-client/add-options.js';
 import { packagePath } from '../src/package-root.js';
 import { ADD_OPTIONS, SUBMISSION_FIELDS } from '../src/producers/submission-fields.js';
 import { BUILT_IN_CONTRACTS } from '../src/queues/registry.js';
@@ -24,6 +25,16 @@ function producers(): EntryPoint[] {
   return PRODUCERS.map((name) => ({
     name: `\`${name}\``,
     nameOf: (option) => (Object.hasOwn(ADD_OPTIONS, option) ? option : undefined),
+  }));
+}
+
+const HTTP_METHODS = ['add', 'addBatch', 'addRefinementStep', 'addGuardedEvaluation', 'addCandidateBatch'];
+
+/** So does every method of the HTTP client. */
+function httpMethods(): EntryPoint[] {
+  return HTTP_METHODS.map((name) => ({
+    name: `\`FleetHttpClient.${name}\``,
+    nameOf: (option) => (Object.hasOwn(HTTP_ADD_OPTIONS, option) ? option : undefined),
   }));
 }
 
@@ -93,6 +104,7 @@ async function commands(): Promise<EntryPoint[]> {
 export async function entryPointTable(): Promise<{ readonly head: string[]; readonly rows: string[][] }> {
   const groups: [string, EntryPoint[]][] = [
     ['TypeScript', producers()],
+    ['TypeScript over HTTP', httpMethods()],
     ['HTTP', routes()],
     ['Python', pythonMethods()],
     ['command', await commands()],

@@ -3,7 +3,10 @@ import { type OpenApiDocument, openApiDocument } from '../../src/gateway/openapi
 import { allOperations } from '../../src/gateway/operations/index.js';
 import { BUILT_IN_CONTRACTS } from '../../src/queues/registry.js';
 
-/** The OpenAPI document of a gateway with the built-in kinds, made without one: no operation of it is called. */
+/**
+ * The OpenAPI document of a gateway with the built-in kinds, without its examples, and made without a gateway: no operation is
+ * called.
+ */
 export function builtInDocument(): OpenApiDocument {
   const link = {
     kinds: BUILT_IN_CONTRACTS,

@@ -1,5 +1,4 @@
 import type { FleetError } from '../errors.js';
-import type { AddOptions } from '../producers/add-options.js';
 import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
 import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
 import type { RefinementStep } from '../producers/flows/refinement-step.js';
@@ -17,6 +16,7 @@ import {
   type PayloadInputOf,
   type ResultOf,
 } from '../queues/registry.js';
+import { HTTP_ADD_OPTIONS, type HttpAddOptions } from './add-options.js';
 import type { AcceptedAnswer, HttpHealth, HttpJob, HttpRun, RequestBody, Submitted } from './answers.js';
 import { claimEvaluation, type HttpClaim, type HttpClaimOptions } from './claims.js';
 import { type ClientOptions, checkedOptions } from './client-options.js';
@@ -26,9 +26,6 @@ import { followJob, type HttpEventOptions, type HttpJobEvent } from './job-event
 import { HttpKnownSolutions } from './known-solutions.js';
 import { MAX_POLL_MS } from './polling.js';
 import { errorOfProblem } from './problem.js';
-
-/** Options of a submission, as for the Redis producers. The token says who submits. */
-export type HttpAddOptions = Omit<AddOptions, 'submitter'>;
 
 export interface HttpBatchItem<K extends KindRef = KindRef> extends HttpAddOptions {
   readonly kind: K;
@@ -46,15 +43,7 @@ export interface HttpJobQuery {
   readonly limit?: number;
 }
 
-const ADD_OPTIONS: OptionNames<HttpAddOptions> = {
-  key: true,
-  force: true,
-  tenant: true,
-  priority: true,
-  delayMs: true,
-  budgetUsd: true,
-};
-const BATCH_ITEM: OptionNames<HttpBatchItem> = { ...ADD_OPTIONS, kind: true, payload: true };
+const BATCH_ITEM: OptionNames<HttpBatchItem> = { ...HTTP_ADD_OPTIONS, kind: true, payload: true };
 const JOB_QUERY: OptionNames<HttpJobQuery> = { kind: true, state: true, run: true, limit: true };
 const WAIT: OptionNames<Pick<WaitOptions, 'follow'>> = { follow: true };
 const RUN_QUERY: OptionNames<{ readonly limit?: number }> = { limit: true };
@@ -102,7 +91,7 @@ export class FleetHttpClient {
     payload: PayloadInputOf<K>,
     options: HttpAddOptions = {},
   ): Promise<Submitted> {
-    rejectUnknownOptions(options, ADD_OPTIONS);
+    rejectUnknownOptions(options, HTTP_ADD_OPTIONS);
     const path = `/v1/jobs/${encodeURIComponent(kindNameOf(kind))}` as SubmitPath;
     const body = { payload, ...options } as RequestBody<'submit-solution-check'>;
     // A request that does not wait is answered before the job has ended.
@@ -129,7 +118,7 @@ export class FleetHttpClient {
     step: RefinementStep,
     options: HttpAddOptions = {},
   ): Promise<{ readonly extract: Submitted; readonly summarize: Submitted }> {
-    rejectUnknownOptions(options, ADD_OPTIONS);
+    rejectUnknownOptions(options, HTTP_ADD_OPTIONS);
     const body = { ...step, ...options } as RequestBody<'add-refinement-step'>;
     const answer = await this.#gateway.send((api) => api.POST('/v1/flows/refinement', { body }));
     return answer as AcceptedAnswer<'add-refinement-step'>;
@@ -140,7 +129,7 @@ export class FleetHttpClient {
     request: GuardedEvaluation,
     options: HttpAddOptions = {},
   ): Promise<{ readonly evaluation: Submitted; readonly check: Submitted }> {
-    rejectUnknownOptions(options, ADD_OPTIONS);
+    rejectUnknownOptions(options, HTTP_ADD_OPTIONS);
     const body = { ...request, ...options } as RequestBody<'add-guarded-evaluation'>;
     const answer = await this.#gateway.send((api) => api.POST('/v1/flows/guarded-evaluation', { body }));
     return answer as AcceptedAnswer<'add-guarded-evaluation'>;
@@ -154,7 +143,7 @@ export class FleetHttpClient {
     readonly evaluations: readonly { readonly evaluation: Submitted; readonly check: Submitted }[];
     readonly afterAll?: Submitted;
   }> {
-    rejectUnknownOptions(options, ADD_OPTIONS);
+    rejectUnknownOptions(options, HTTP_ADD_OPTIONS);
     const body = { ...batch, ...options } as RequestBody<'add-candidate-batch'>;
     return this.#gateway.send((api) => api.POST('/v1/flows/candidate-batch', { body }));
   }

@@ -1,4 +1,5 @@
 /** The fleet over HTTP: no Redis, no queue library and no agent code is loaded. */
+export type { HttpAddOptions } from './add-options.js';
 export type {
   HttpDeadLetterAction,
   HttpHealth,
@@ -12,7 +13,6 @@ export type { ClientOptions } from './client-options.js';
 export type { HttpDeadLetter, HttpDeadLetterQuery, HttpDeadLetters } from './dead-letters.js';
 export {
   FleetHttpClient,
-  type HttpAddOptions,
   type HttpBatchItem,
   type HttpJobQuery,
 } from './fleet-http-client.js';

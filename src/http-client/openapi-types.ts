@@ -508,8 +508,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What became of the follow-ups of `then`, once the job has its result. */
-        __schema0: components["schemas"]["FollowUpResult"][];
         BatchJob: {
             /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
             budgetUsd?: number;
@@ -987,6 +985,8 @@ export interface components {
             /** @description Why its condition did not hold. */
             skipped?: string;
         };
+        /** @description What became of the follow-ups of `then`, once the job has its result. */
+        FollowUpResults: components["schemas"]["FollowUpResult"][];
         GuardedEvaluation: {
             check: components["schemas"]["Submitted"];
             evaluation: components["schemas"]["Submitted"];
@@ -1018,8 +1018,7 @@ export interface components {
             /** Format: date-time */
             endedAt?: string;
             error?: components["schemas"]["JobFailure"];
-            /** @description What became of the follow-ups of `then`, once the job has its result. */
-            followUps?: components["schemas"]["FollowUpResult"][];
+            followUps?: components["schemas"]["FollowUpResults"];
             id: string;
             /** @description The key of its submission. */
             key?: string;
@@ -1058,7 +1057,7 @@ export interface components {
             /** Format: date-time */
             endedAt?: string;
             error?: components["schemas"]["JobFailure"];
-            followUps?: components["schemas"]["__schema0"];
+            followUps?: components["schemas"]["FollowUpResults"];
             id: string;
             /** @description The key of its submission. */
             key?: string;
@@ -1319,7 +1318,7 @@ export interface components {
             /** Format: date-time */
             endedAt?: string;
             error?: components["schemas"]["JobFailure"];
-            followUps?: components["schemas"]["__schema0"];
+            followUps?: components["schemas"]["FollowUpResults"];
             id: string;
             /** @description The key of its submission. */
             key?: string;
@@ -1393,7 +1392,7 @@ export interface components {
             /** Format: date-time */
             endedAt?: string;
             error?: components["schemas"]["JobFailure"];
-            followUps?: components["schemas"]["__schema0"];
+            followUps?: components["schemas"]["FollowUpResults"];
             id: string;
             /** @description The key of its submission. */
             key?: string;
@@ -1539,7 +1538,7 @@ export interface components {
             /** Format: date-time */
             endedAt?: string;
             error?: components["schemas"]["JobFailure"];
-            followUps?: components["schemas"]["__schema0"];
+            followUps?: components["schemas"]["FollowUpResults"];
             id: string;
             /** @description The key of its submission. */
             key?: string;
@@ -1680,7 +1679,7 @@ export interface components {
             /** Format: date-time */
             endedAt?: string;
             error?: components["schemas"]["JobFailure"];
-            followUps?: components["schemas"]["__schema0"];
+            followUps?: components["schemas"]["FollowUpResults"];
             id: string;
             /** @description The key of its submission. */
             key?: string;
@@ -1852,18 +1851,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#malformed-request",
-                 *       "title": "Malformed request",
-                 *       "status": 400,
-                 *       "detail": "limit: is an unknown parameter",
-                 *       "code": "malformed-request",
-                 *       "retryable": false,
-                 *       "whatToDo": "Send the request as /docs describes it: JSON in UTF-8, known parameters, nesting within the limit.",
-                 *       "field": "limit"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1873,17 +1860,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#unauthenticated",
-                 *       "title": "Unauthenticated",
-                 *       "status": 401,
-                 *       "detail": "this request needs a token",
-                 *       "code": "unauthenticated",
-                 *       "retryable": false,
-                 *       "whatToDo": "Send a valid token (Authorization: Bearer …); `fleet token add` creates one."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1893,17 +1869,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#forbidden",
-                 *       "title": "Forbidden",
-                 *       "status": 403,
-                 *       "detail": "this needs a token of the role admin",
-                 *       "code": "forbidden",
-                 *       "retryable": false,
-                 *       "whatToDo": "Use a token with a role that allows this, from a page of this gateway or from a program."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1913,17 +1878,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#job-not-found",
-                 *       "title": "Job not found",
-                 *       "status": 404,
-                 *       "detail": "there is no job \"solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1\"",
-                 *       "code": "job-not-found",
-                 *       "retryable": false,
-                 *       "whatToDo": "Check the id; finished jobs are removed after the retention time."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1933,17 +1887,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#request-too-slow",
-                 *       "title": "Request too slow",
-                 *       "status": 408,
-                 *       "detail": "the body came too slowly",
-                 *       "code": "request-too-slow",
-                 *       "retryable": true,
-                 *       "whatToDo": "Send the body without pauses, or in smaller requests."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1953,19 +1896,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#key-conflict",
-                 *       "title": "Key conflict",
-                 *       "status": 409,
-                 *       "detail": "the key names a job with another payload",
-                 *       "code": "key-conflict",
-                 *       "retryable": false,
-                 *       "whatToDo": "Use another key: this one names a job with another payload.",
-                 *       "field": "key",
-                 *       "jobId": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1975,17 +1905,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#payload-too-large",
-                 *       "title": "Payload too large",
-                 *       "status": 413,
-                 *       "detail": "the body is larger than 33554432 bytes",
-                 *       "code": "payload-too-large",
-                 *       "retryable": false,
-                 *       "whatToDo": "Shorten the named text, or raise the limit in the configuration."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1995,17 +1914,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#unsupported-media-type",
-                 *       "title": "Unsupported media type",
-                 *       "status": 415,
-                 *       "detail": "send application/json",
-                 *       "code": "unsupported-media-type",
-                 *       "retryable": false,
-                 *       "whatToDo": "Send the body as application/json, without a content encoding."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2015,18 +1923,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#invalid-payload",
-                 *       "title": "Invalid payload",
-                 *       "status": 422,
-                 *       "detail": "payload.solution.content: the script is empty",
-                 *       "code": "invalid-payload",
-                 *       "retryable": false,
-                 *       "whatToDo": "Correct the named field and submit again.",
-                 *       "field": "payload.solution.content"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2038,17 +1934,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#too-many-waiting",
-                 *       "title": "Too many waiting",
-                 *       "status": 429,
-                 *       "detail": "100000 solution-check jobs wait, the limit is 100000",
-                 *       "code": "too-many-waiting",
-                 *       "retryable": true,
-                 *       "whatToDo": "Wait as long as Retry-After says, start more workers, or raise FLEET_MAX_WAITING."
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2058,18 +1943,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#internal",
-                 *       "title": "Internal",
-                 *       "status": 500,
-                 *       "detail": "a defect",
-                 *       "code": "internal",
-                 *       "retryable": true,
-                 *       "whatToDo": "This is a defect of solution-fleet; report it with the message.",
-                 *       "requestId": "1f3870be-274f-4c49-b3e3-1a0c6728957f"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2081,18 +1954,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "/docs#redis-unreachable",
-                 *       "title": "Redis unreachable",
-                 *       "status": 503,
-                 *       "detail": "Redis does not answer",
-                 *       "code": "redis-unreachable",
-                 *       "retryable": true,
-                 *       "whatToDo": "Start Redis or correct FLEET_REDIS_URL; if the message has a sentence of Redis, mend what it says.",
-                 *       "requestId": "1f3870be-274f-4c49-b3e3-1a0c6728957f"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2119,12 +1980,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ok",
-                     *       "redis": "ok"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Health"];
                 };
             };
@@ -2154,11 +2009,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example # HELP fleet_jobs_total Jobs that ended, by outcome; reason is the error code of failed ones.
-                     *     # TYPE fleet_jobs_total counter
-                     *     fleet_jobs_total{kind="solution-check",outcome="completed",reason=""} 12
-                     */
                     "text/plain": string;
                 };
             };
@@ -2185,12 +2035,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ok",
-                     *       "redis": "ok"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Health"];
                 };
             };
@@ -2208,19 +2052,11 @@ export interface operations {
     "list-dead-letters": {
         parameters: {
             query?: {
-                /**
-                 * @description Only jobs that failed with this error code.
-                 * @example job-failed
-                 */
+                /** @description Only jobs that failed with this error code. */
                 code?: "invalid-payload" | "payload-too-large" | "newer-contract" | "unknown-kind" | "usage" | "unreadable-input" | "unwritable-output" | "invalid-configuration" | "invalid-kind" | "block-not-found" | "unclosed-fence" | "prompt-variable" | "prompt-not-found" | "answer-truncated" | "answer-refused" | "answer-invalid" | "offline-answer-invalid" | "answer-incomplete" | "answer-unknown-stop" | "cannot-analyze" | "analysis-exhausted" | "analysis-limit" | "trial-unavailable" | "tool-loop" | "context-exceeded" | "call-idle" | "call-timeout" | "call-cancelled" | "rate-limited" | "overloaded" | "unreachable" | "unauthorized" | "bad-request" | "unknown-model" | "budget-exhausted" | "quota-exhausted" | "answers-broken-off" | "call-in-doubt" | "lock-lost" | "killed-its-worker" | "job-not-found" | "job-cancelled" | "job-already-ended" | "job-failed" | "job-not-retryable" | "child-failed" | "child-changed" | "child-limit" | "key-conflict" | "job-timeout" | "handler-ignored-abort" | "payload-missing" | "broken-record" | "unchecked-solution" | "solution-refused" | "wait-timeout" | "processor-failed" | "internal" | "malformed-request" | "unauthenticated" | "forbidden" | "route-not-found" | "method-not-allowed" | "unsupported-media-type" | "too-many-requests" | "too-many-waiting" | "too-many-open" | "request-too-slow" | "gateway-busy" | "tenant-not-allowed" | "model-not-allowed" | "workspace-not-allowed" | "lease-lost" | "gateway-unreachable" | "redis-unreachable" | "redis-unsuitable" | "redis-full" | "redis-missing";
-                /**
-                 * @description Name of a kind, or of a pipeline queue with jobs.
-                 * @example score
-                 */
+                /** @description Name of a kind, or of a pipeline queue with jobs. */
                 kind?: string;
-                /** @example 10 */
                 limit?: number;
-                /** @example night-12 */
                 run?: string;
                 tenant?: string;
             };
@@ -2236,39 +2072,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "jobs": [
-                     *         {
-                     *           "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                     *           "kind": "score",
-                     *           "state": "failed",
-                     *           "key": "night-12/candidate-7",
-                     *           "error": {
-                     *             "code": "job-failed",
-                     *             "message": "the script was killed: out of memory",
-                     *             "retryable": false
-                     *           },
-                     *           "usage": {
-                     *             "calls": 0,
-                     *             "reusedCalls": 0,
-                     *             "inputTokens": 0,
-                     *             "outputTokens": 0,
-                     *             "cacheReadTokens": 0,
-                     *             "cacheWriteTokens": 0,
-                     *             "costUsd": 0
-                     *           },
-                     *           "tags": {
-                     *             "run": "night-12"
-                     *           },
-                     *           "createdAt": "2026-11-29T22:00:00.000Z",
-                     *           "startedAt": "2026-11-29T22:00:15.000Z",
-                     *           "endedAt": "2026-11-29T22:03:15.000Z",
-                     *           "attempts": 1
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         jobs: components["schemas"]["Job"][];
                     };
@@ -2292,14 +2095,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "ids": [
-                 *         "score-7c2911a39b3738399d730a390f717f620fa38f79"
-                 *       ],
-                 *       "olderThanMs": 3600000
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description Only jobs that failed with this error code.
@@ -2322,14 +2117,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "done": [
-                     *         "score-7c2911a39b3738399d730a390f717f620fa38f79"
-                     *       ],
-                     *       "refused": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["DeadLetterAction"];
                 };
             };
@@ -2355,12 +2142,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "run": "night-12",
-                 *       "code": "job-failed"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description Only jobs that failed with this error code.
@@ -2383,14 +2164,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "done": [
-                     *         "score-7c2911a39b3738399d730a390f717f620fa38f79"
-                     *       ],
-                     *       "refused": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["DeadLetterAction"];
                 };
             };
@@ -2412,10 +2185,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description Id of the job.
-                 * @example score-7c2911a39b3738399d730a390f717f620fa38f79
-                 */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -2428,41 +2198,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "job": {
-                     *         "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                     *         "kind": "score",
-                     *         "state": "failed",
-                     *         "key": "night-12/candidate-7",
-                     *         "error": {
-                     *           "code": "job-failed",
-                     *           "message": "the script was killed: out of memory",
-                     *           "retryable": false
-                     *         },
-                     *         "usage": {
-                     *           "calls": 0,
-                     *           "reusedCalls": 0,
-                     *           "inputTokens": 0,
-                     *           "outputTokens": 0,
-                     *           "cacheReadTokens": 0,
-                     *           "cacheWriteTokens": 0,
-                     *           "costUsd": 0
-                     *         },
-                     *         "tags": {
-                     *           "run": "night-12"
-                     *         },
-                     *         "createdAt": "2026-11-29T22:00:00.000Z",
-                     *         "startedAt": "2026-11-29T22:00:15.000Z",
-                     *         "endedAt": "2026-11-29T22:03:15.000Z",
-                     *         "attempts": 1
-                     *       },
-                     *       "payload": {
-                     *         "candidate": 7
-                     *       },
-                     *       "calls": []
-                     *     }
-                     */
                     "application/json": {
                         /** @description The ledger. */
                         calls: {
@@ -2488,10 +2223,7 @@ export interface operations {
     "claim-evaluation": {
         parameters: {
             query?: {
-                /**
-                 * @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m.
-                 * @example 30s
-                 */
+                /** @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m. */
                 wait?: string;
             };
             header?: never;
@@ -2500,12 +2232,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "queue": "score",
-                 *       "leaseMs": 60000
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description How long the lease holds without a heartbeat, in milliseconds.
@@ -2524,31 +2250,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "queue": "score",
-                     *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                     *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
-                     *       "name": "score",
-                     *       "leaseMs": 60000,
-                     *       "data": {
-                     *         "candidate": 7
-                     *       },
-                     *       "attempt": 1,
-                     *       "solution": {
-                     *         "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                     *       },
-                     *       "status": "corrected",
-                     *       "findings": [
-                     *         {
-                     *           "leakageStatus": "Yes Data Leakage",
-                     *           "codeBlock": "scaler = StandardScaler()\nX = scaler.fit_transform(X)",
-                     *           "outcome": "corrected",
-                     *           "source": "agent"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["Claim"];
                 };
             };
@@ -2580,16 +2281,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "queue": "score",
-                 *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                 *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
-                 *       "result": {
-                 *         "score": 0.868
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     id: string;
                     /** @description As the claim gave it. */
@@ -2631,15 +2322,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "queue": "score",
-                 *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                 *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
-                 *       "message": "the script was killed: out of memory",
-                 *       "retryable": false
-                 *     }
-                 */
                 "application/json": {
                     id: string;
                     /** @description As the claim gave it. */
@@ -2686,14 +2368,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "queue": "score",
-                 *       "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                 *       "lease": "8648fa2c-0e31-4e2a-bea5-29ad16a224d2",
-                 *       "leaseMs": 60000
-                 *     }
-                 */
                 "application/json": {
                     id: string;
                     /** @description As the claim gave it. */
@@ -2715,11 +2389,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "leaseMs": 60000
-                     *     }
-                     */
                     "application/json": {
                         leaseMs: number;
                     };
@@ -2750,42 +2419,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "candidates": [
-                 *         {
-                 *           "solution": {
-                 *             "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *           },
-                 *           "data": {
-                 *             "candidate": 7
-                 *           },
-                 *           "key": "night-12/candidate-7"
-                 *         },
-                 *         {
-                 *           "solution": {
-                 *             "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *           },
-                 *           "data": {
-                 *             "candidate": 8
-                 *           },
-                 *           "key": "night-12/candidate-8"
-                 *         }
-                 *       ],
-                 *       "evaluation": {
-                 *         "queue": "score",
-                 *         "name": "score"
-                 *       },
-                 *       "afterAll": {
-                 *         "queue": "choose",
-                 *         "name": "choose"
-                 *       },
-                 *       "tags": {
-                 *         "run": "night-12"
-                 *       },
-                 *       "key": "night-12/batch-1"
-                 *     }
-                 */
                 "application/json": {
                     /** @description A job that starts when every candidate has ended. */
                     afterAll?: components["schemas"]["Evaluation"];
@@ -2892,46 +2525,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "evaluations": [
-                     *         {
-                     *           "evaluation": {
-                     *             "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                     *             "kind": "score",
-                     *             "state": "waiting-children",
-                     *             "outcome": "created"
-                     *           },
-                     *           "check": {
-                     *             "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *             "kind": "solution-check",
-                     *             "state": "waiting",
-                     *             "outcome": "created"
-                     *           }
-                     *         },
-                     *         {
-                     *           "evaluation": {
-                     *             "id": "score-46545c629053298cb8b068758bd6cb0ba83f1533",
-                     *             "kind": "score",
-                     *             "state": "waiting-children",
-                     *             "outcome": "created"
-                     *           },
-                     *           "check": {
-                     *             "id": "solution-check-77ea179486d19adedaea9c02985a43d81dba54a7",
-                     *             "kind": "solution-check",
-                     *             "state": "waiting",
-                     *             "outcome": "created"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "afterAll": {
-                     *         "id": "choose-2127390bf87632b39792537be248da6566da1e9a",
-                     *         "kind": "choose",
-                     *         "state": "waiting-children",
-                     *         "outcome": "created"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         afterAll?: components["schemas"]["Submitted"];
                         /** @description In the order of the candidates. */
@@ -2969,30 +2562,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "solution": {
-                 *         "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *       },
-                 *       "evaluation": {
-                 *         "queue": "score",
-                 *         "name": "score",
-                 *         "data": {
-                 *           "candidate": 7
-                 *         }
-                 *       },
-                 *       "require": {
-                 *         "leakage": [
-                 *           "clean",
-                 *           "corrected"
-                 *         ]
-                 *       },
-                 *       "tags": {
-                 *         "run": "night-12"
-                 *       },
-                 *       "key": "night-12/candidate-7"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Hands a script out although nobody checked its score (`notAnalyzed` of the check); default: it fails with `solution-refused`. */
                     allowUnjudged?: boolean;
@@ -3098,22 +2667,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "evaluation": {
-                     *         "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                     *         "kind": "score",
-                     *         "state": "waiting-children",
-                     *         "outcome": "created"
-                     *       },
-                     *       "check": {
-                     *         "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *         "kind": "solution-check",
-                     *         "state": "waiting",
-                     *         "outcome": "created"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["GuardedEvaluation"] | components["schemas"]["Job"];
                 };
             };
@@ -3147,20 +2700,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "ablationCode": "print(\"baseline:\", score(X))\nprint(\"without scaling:\", score(X_unscaled))\n",
-                 *       "rawOutput": "baseline: 0.871\nwithout scaling: 0.862\n",
-                 *       "solution": {
-                 *         "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *       },
-                 *       "previousBlocks": [],
-                 *       "tags": {
-                 *         "run": "night-12"
-                 *       },
-                 *       "key": "night-12/step-1"
-                 *     }
-                 */
                 "application/json": {
                     ablationCode: string;
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
@@ -3210,22 +2749,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "extract": {
-                     *         "id": "extract-9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c",
-                     *         "kind": "extract",
-                     *         "state": "waiting-children",
-                     *         "outcome": "created"
-                     *       },
-                     *       "summarize": {
-                     *         "id": "summarize-1d0c7f8e3b5a49728c6d4e2f0a9b8c7d6e5f4a3b",
-                     *         "kind": "summarize",
-                     *         "state": "waiting",
-                     *         "outcome": "created"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         extract: components["schemas"]["Submitted"];
                         summarize: components["schemas"]["Submitted"];
@@ -3248,16 +2771,10 @@ export interface operations {
     "list-jobs": {
         parameters: {
             query?: {
-                /**
-                 * @description Name of a kind, or of a pipeline queue with jobs.
-                 * @example solution-check
-                 */
+                /** @description Name of a kind, or of a pipeline queue with jobs. */
                 kind?: string;
-                /** @example 10 */
                 limit?: number;
-                /** @example night-12 */
                 run?: string;
-                /** @example completed */
                 state?: components["schemas"]["JobState"];
             };
             header?: never;
@@ -3272,36 +2789,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "jobs": [
-                     *         {
-                     *           "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *           "kind": "solution-check",
-                     *           "state": "completed",
-                     *           "key": "night-12/candidate-7",
-                     *           "status": "corrected",
-                     *           "progress": "correcting 1/1",
-                     *           "usage": {
-                     *             "calls": 2,
-                     *             "reusedCalls": 0,
-                     *             "inputTokens": 1904,
-                     *             "outputTokens": 612,
-                     *             "cacheReadTokens": 0,
-                     *             "cacheWriteTokens": 0,
-                     *             "costUsd": 0.0149
-                     *           },
-                     *           "tags": {
-                     *             "run": "night-12"
-                     *           },
-                     *           "createdAt": "2026-11-29T22:00:00.000Z",
-                     *           "startedAt": "2026-11-29T22:00:00.120Z",
-                     *           "endedAt": "2026-11-29T22:00:14.480Z",
-                     *           "attempts": 1
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         jobs: components["schemas"]["Job"][];
                     };
@@ -3325,36 +2812,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "jobs": [
-                 *         {
-                 *           "kind": "solution-check",
-                 *           "payload": {
-                 *             "solution": {
-                 *               "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *             },
-                 *             "tags": {
-                 *               "run": "night-12"
-                 *             }
-                 *           },
-                 *           "key": "night-12/candidate-7"
-                 *         },
-                 *         {
-                 *           "kind": "solution-check",
-                 *           "payload": {
-                 *             "solution": {
-                 *               "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *             },
-                 *             "tags": {
-                 *               "run": "night-12"
-                 *             }
-                 *           },
-                 *           "priority": 10
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     jobs: components["schemas"]["BatchJob"][];
                 };
@@ -3367,29 +2824,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "jobs": [
-                     *         {
-                     *           "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *           "kind": "solution-check",
-                     *           "state": "waiting",
-                     *           "outcome": "created"
-                     *         },
-                     *         {
-                     *           "error": {
-                     *             "type": "/docs#too-many-waiting",
-                     *             "title": "Too many waiting",
-                     *             "status": 429,
-                     *             "detail": "100000 solution-check jobs wait, the limit is 100000",
-                     *             "code": "too-many-waiting",
-                     *             "retryable": true,
-                     *             "whatToDo": "Wait as long as Retry-After says, start more workers, or raise FLEET_MAX_WAITING."
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         jobs: (components["schemas"]["Submitted"] | {
                             error: components["schemas"]["Problem"];
@@ -3414,18 +2848,12 @@ export interface operations {
             query?: {
                 /** @description false: wait for the result of the job, and not for its follow-ups; default: true. */
                 follow?: string;
-                /**
-                 * @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m.
-                 * @example 30s
-                 */
+                /** @description Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m. */
                 wait?: string;
             };
             header?: never;
             path: {
-                /**
-                 * @description Id of the job.
-                 * @example solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
-                 */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -3438,60 +2866,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *       "kind": "solution-check",
-                     *       "state": "completed",
-                     *       "key": "night-12/candidate-7",
-                     *       "status": "corrected",
-                     *       "progress": "correcting 1/1",
-                     *       "usage": {
-                     *         "calls": 2,
-                     *         "reusedCalls": 0,
-                     *         "inputTokens": 1904,
-                     *         "outputTokens": 612,
-                     *         "cacheReadTokens": 0,
-                     *         "cacheWriteTokens": 0,
-                     *         "costUsd": 0.0149
-                     *       },
-                     *       "tags": {
-                     *         "run": "night-12"
-                     *       },
-                     *       "createdAt": "2026-11-29T22:00:00.000Z",
-                     *       "startedAt": "2026-11-29T22:00:00.120Z",
-                     *       "endedAt": "2026-11-29T22:00:14.480Z",
-                     *       "attempts": 1,
-                     *       "result": {
-                     *         "status": "corrected",
-                     *         "solution": {
-                     *           "content": "X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nscaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_val = scaler.transform(X_val)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                     *         },
-                     *         "solutionDigest": "8ac685a0a697f162254325fc69cb6cfecb1a54e20c5f3186a0e4ab5d447d1dea",
-                     *         "findings": [
-                     *           {
-                     *             "leakageStatus": "Yes Data Leakage",
-                     *             "codeBlock": "scaler = StandardScaler()\nX = scaler.fit_transform(X)",
-                     *             "outcome": "corrected",
-                     *             "source": "agent"
-                     *           }
-                     *         ],
-                     *         "usage": {
-                     *           "calls": 2,
-                     *           "reusedCalls": 0,
-                     *           "inputTokens": 1904,
-                     *           "outputTokens": 612,
-                     *           "cacheReadTokens": 0,
-                     *           "cacheWriteTokens": 0,
-                     *           "costUsd": 0.0149
-                     *         },
-                     *         "agent": {
-                     *           "runner": "anthropic",
-                     *           "model": "claude-sonnet-5-5"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
@@ -3518,10 +2892,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description Id of the job.
-                 * @example refinement-loop-5a3ce1bb0a2f6f6f6f60b9d8b3a1c7d2e4f5a6b7
-                 */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -3534,33 +2905,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "refinement-loop-5a3ce1bb0a2f6f6f6f60b9d8b3a1c7d2e4f5a6b7",
-                     *       "kind": "refinement-loop",
-                     *       "state": "cancelled",
-                     *       "error": {
-                     *         "code": "job-cancelled",
-                     *         "message": "the job was cancelled",
-                     *         "retryable": false
-                     *       },
-                     *       "usage": {
-                     *         "calls": 2,
-                     *         "reusedCalls": 0,
-                     *         "inputTokens": 1904,
-                     *         "outputTokens": 612,
-                     *         "cacheReadTokens": 0,
-                     *         "cacheWriteTokens": 0,
-                     *         "costUsd": 0.0149
-                     *       },
-                     *       "tags": {
-                     *         "run": "night-12"
-                     *       },
-                     *       "createdAt": "2026-11-29T22:00:00.000Z",
-                     *       "endedAt": "2026-11-29T22:05:00.000Z",
-                     *       "attempts": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
@@ -3579,10 +2923,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description Id of the job.
-                 * @example solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
-                 */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -3595,19 +2936,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example id: 1795995214000-0
-                     *     event: state
-                     *     data: {"state":"active"}
-                     *
-                     *     id: 1795995219000-0
-                     *     event: progress
-                     *     data: {"progress":"correcting 1/1"}
-                     *
-                     *     id: 1795995228000-0
-                     *     event: end
-                     *     data: {"id":"solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1","kind":"solution-check","state":"completed","key":"night-12/candidate-7","status":"corrected","progress":"correcting 1/1","usage":{"calls":2,"reusedCalls":0,"inputTokens":1904,"outputTokens":612,"cacheReadTokens":0,"cacheWriteTokens":0,"costUsd":0.0149},"tags":{"run":"night-12"},"createdAt":"2026-11-29T22:00:00.000Z","startedAt":"2026-11-29T22:00:00.120Z","endedAt":"2026-11-29T22:00:14.480Z","attempts":1}
-                     */
                     "text/event-stream": string;
                 };
             };
@@ -3637,10 +2965,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /**
-                 * @description Id of the job.
-                 * @example solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
-                 */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -3662,28 +2987,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *       "kind": "solution-check",
-                     *       "state": "waiting",
-                     *       "key": "night-12/candidate-7",
-                     *       "usage": {
-                     *         "calls": 2,
-                     *         "reusedCalls": 0,
-                     *         "inputTokens": 1904,
-                     *         "outputTokens": 612,
-                     *         "cacheReadTokens": 0,
-                     *         "cacheWriteTokens": 0,
-                     *         "costUsd": 0.0149
-                     *       },
-                     *       "tags": {
-                     *         "run": "night-12"
-                     *       },
-                     *       "createdAt": "2026-11-29T22:00:00.000Z",
-                     *       "attempts": 0
-                     *     }
-                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
@@ -3714,19 +3017,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "payload": {
-                 *         "output": "def two_sum(nums, target):\n    seen = {}\n    for at, n in enumerate(nums):\n        if target - n in seen:\n            return [seen[target - n], at]\n        seen[n] = at\n",
-                 *         "testCase": {
-                 *           "id": "two-sum",
-                 *           "name": "Two sum",
-                 *           "difficulty": "easy",
-                 *           "solveTime": 4200
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -3804,14 +3094,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "contamination-0f2a7c35-8f0e-4c56-9f63-1f6a2b7c9d10",
-                     *       "kind": "contamination",
-                     *       "state": "waiting",
-                     *       "outcome": "created"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-contamination"];
                 };
             };
@@ -3845,21 +3127,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "payload": {
-                 *         "solution": {
-                 *           "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *         },
-                 *         "summary": "Scaling matters most: without it the score falls from 0.871 to 0.862.",
-                 *         "previousBlocks": [],
-                 *         "tags": {
-                 *           "run": "night-12"
-                 *         }
-                 *       },
-                 *       "key": "night-12/candidate-7"
-                 *     }
-                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -3921,14 +3188,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "extract-9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c",
-                     *       "kind": "extract",
-                     *       "state": "waiting",
-                     *       "outcome": "created"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-extract"];
                 };
             };
@@ -3962,32 +3221,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "payload": {
-                 *         "ablationCode": "print(\"baseline:\", score(X))\nprint(\"without scaling:\", score(X_unscaled))\n",
-                 *         "rawOutput": "baseline: 0.871\nwithout scaling: 0.862\n",
-                 *         "solution": {
-                 *           "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *         },
-                 *         "score": 0.871,
-                 *         "direction": "higher",
-                 *         "previousBlocks": [],
-                 *         "rounds": 2,
-                 *         "newBlock": {
-                 *           "queue": "coder"
-                 *         },
-                 *         "evaluation": {
-                 *           "queue": "score"
-                 *         },
-                 *         "tags": {
-                 *           "run": "night-12"
-                 *         }
-                 *       },
-                 *       "key": "night-12/candidate-7",
-                 *       "budgetUsd": 2
-                 *     }
-                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -4137,14 +3370,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "refinement-loop-5a3ce1bb0a2f6f6f6f60b9d8b3a1c7d2e4f5a6b7",
-                     *       "kind": "refinement-loop",
-                     *       "state": "waiting",
-                     *       "outcome": "created"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-refinement-loop"];
                 };
             };
@@ -4178,19 +3403,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "payload": {
-                 *         "solution": {
-                 *           "content": "scaler = StandardScaler()\nX = scaler.fit_transform(X)\nX_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)\nmodel = LogisticRegression().fit(X_train, y_train)\nprint(f\"Final Validation Performance: {model.score(X_val, y_val)}\")\n"
-                 *         },
-                 *         "tags": {
-                 *           "run": "night-12"
-                 *         }
-                 *       },
-                 *       "key": "night-12/candidate-7"
-                 *     }
-                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -4286,14 +3498,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *       "kind": "solution-check",
-                     *       "state": "waiting",
-                     *       "outcome": "created"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-solution-check"];
                 };
             };
@@ -4327,18 +3531,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "payload": {
-                 *         "ablationCode": "print(\"baseline:\", score(X))\nprint(\"without scaling:\", score(X_unscaled))\n",
-                 *         "rawOutput": "baseline: 0.871\nwithout scaling: 0.862\n",
-                 *         "tags": {
-                 *           "run": "night-12"
-                 *         }
-                 *       },
-                 *       "key": "night-12/candidate-7"
-                 *     }
-                 */
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
@@ -4388,14 +3580,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "summarize-1d0c7f8e3b5a49728c6d4e2f0a9b8c7d6e5f4a3b",
-                     *       "kind": "summarize",
-                     *       "state": "waiting",
-                     *       "outcome": "created"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Submitted"] | components["schemas"]["Job-summarize"];
                 };
             };
@@ -4417,7 +3601,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example two-sum */
                 testCaseId: string;
             };
             cookie?: never;
@@ -4430,19 +3613,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "solutions": [
-                     *         {
-                     *           "testCaseId": "two-sum",
-                     *           "solution": "def two_sum(nums, target):\n    return []\n",
-                     *           "hash": "2127390bf87632b39792537be248da6566da1e9a953cc9ab12bf5dbff67a8378",
-                     *           "language": "python",
-                     *           "addedToTraining": "2026-11-29T22:00:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         solutions: components["schemas"]["KnownSolution"][];
                     };
@@ -4461,20 +3631,12 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example two-sum */
                 testCaseId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "solution": "def two_sum(nums, target):\n    return []\n",
-                 *       "language": "python",
-                 *       "addedToTraining": "2026-11-29T22:00:00.000Z"
-                 *     }
-                 */
                 "application/json": {
                     /** Format: date-time */
                     addedToTraining?: string;
@@ -4490,11 +3652,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "added": true
-                     *     }
-                     */
                     "application/json": {
                         /** @description false: it was known already. */
                         added: boolean;
@@ -4516,12 +3673,10 @@ export interface operations {
     "remove-known-solutions": {
         parameters: {
             query?: {
-                /** @example 2127390bf87632b39792537be248da6566da1e9a953cc9ab12bf5dbff67a8378 */
                 hash?: string;
             };
             header?: never;
             path: {
-                /** @example two-sum */
                 testCaseId: string;
             };
             cookie?: never;
@@ -4534,11 +3689,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "removed": 1
-                     *     }
-                     */
                     "application/json": {
                         removed: number;
                     };
@@ -4567,16 +3717,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "openapi": "3.1.0",
-                     *       "info": {
-                     *         "title": "solution-fleet",
-                     *         "version": "1"
-                     *       },
-                     *       "paths": {}
-                     *     }
-                     */
                     "application/json": {
                         /** @constant */
                         openapi: "3.1.0";
@@ -4590,12 +3730,10 @@ export interface operations {
     "get-run": {
         parameters: {
             query?: {
-                /** @example 100 */
                 limit?: number;
             };
             header?: never;
             path: {
-                /** @example night-12 */
                 run: string;
             };
             cookie?: never;
@@ -4608,88 +3746,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "run": "night-12",
-                     *       "total": 2,
-                     *       "states": {
-                     *         "waiting": 0,
-                     *         "delayed": 0,
-                     *         "waiting-children": 0,
-                     *         "active": 0,
-                     *         "completed": 1,
-                     *         "failed": 1,
-                     *         "cancelled": 0
-                     *       },
-                     *       "usage": {
-                     *         "calls": 2,
-                     *         "reusedCalls": 0,
-                     *         "inputTokens": 1904,
-                     *         "outputTokens": 612,
-                     *         "cacheReadTokens": 0,
-                     *         "cacheWriteTokens": 0,
-                     *         "costUsd": 0.0149
-                     *       },
-                     *       "jobs": [
-                     *         {
-                     *           "id": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                     *           "kind": "score",
-                     *           "state": "failed",
-                     *           "key": "night-12/candidate-7",
-                     *           "error": {
-                     *             "code": "job-failed",
-                     *             "message": "the script was killed: out of memory",
-                     *             "retryable": false
-                     *           },
-                     *           "usage": {
-                     *             "calls": 0,
-                     *             "reusedCalls": 0,
-                     *             "inputTokens": 0,
-                     *             "outputTokens": 0,
-                     *             "cacheReadTokens": 0,
-                     *             "cacheWriteTokens": 0,
-                     *             "costUsd": 0
-                     *           },
-                     *           "tags": {
-                     *             "run": "night-12"
-                     *           },
-                     *           "createdAt": "2026-11-29T22:00:00.000Z",
-                     *           "startedAt": "2026-11-29T22:00:15.000Z",
-                     *           "endedAt": "2026-11-29T22:03:15.000Z",
-                     *           "attempts": 1,
-                     *           "children": [
-                     *             {
-                     *               "id": "solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1",
-                     *               "kind": "solution-check",
-                     *               "state": "completed",
-                     *               "key": "night-12/candidate-7",
-                     *               "status": "corrected",
-                     *               "progress": "correcting 1/1",
-                     *               "usage": {
-                     *                 "calls": 2,
-                     *                 "reusedCalls": 0,
-                     *                 "inputTokens": 1904,
-                     *                 "outputTokens": 612,
-                     *                 "cacheReadTokens": 0,
-                     *                 "cacheWriteTokens": 0,
-                     *                 "costUsd": 0.0149
-                     *               },
-                     *               "tags": {
-                     *                 "run": "night-12"
-                     *               },
-                     *               "createdAt": "2026-11-29T22:00:00.000Z",
-                     *               "startedAt": "2026-11-29T22:00:00.120Z",
-                     *               "endedAt": "2026-11-29T22:00:14.480Z",
-                     *               "attempts": 1,
-                     *               "parent": "score-7c2911a39b3738399d730a390f717f620fa38f79",
-                     *               "children": []
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "truncated": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["Run"];
                 };
             };

@@ -19,7 +19,7 @@ describe('docs/entry-points.md', () => {
     expect(incomplete).toEqual(waiting);
     const budgets = rows.filter(([, name = '']) => waiting.includes(name)).map((row) => row.at(-1));
     expect(budgets).toEqual(['`--budget`', '`--budget`']);
-    for (const through of ['TypeScript', 'HTTP', 'Python']) {
+    for (const through of ['TypeScript', 'TypeScript over HTTP', 'HTTP', 'Python']) {
       expect(rows.filter(([group]) => group === through).length).toBeGreaterThanOrEqual(5);
     }
   });

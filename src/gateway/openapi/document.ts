@@ -3,9 +3,6 @@ import { SESSION_COOKIE } from '../auth/caller.js';
 import type { OpenOperation, Operation, ResponseSpec } from '../http/operation.js';
 import { PROBLEM_TYPE, ProblemSchema } from '../http/problem.js';
 import { ComponentRegistry } from './component-registry.js';
-import type { OperationExample } from './examples/example.js';
-import { EXAMPLES } from './examples/index.js';
-import { problemExample } from './examples/problems.js';
 
 interface ParameterObject {
   readonly name: string;
@@ -93,7 +90,7 @@ export function openApiDocument(operations: readonly (Operation | OpenOperation)
             ...(status === '429' || status === '503'
               ? headersObject({ 'Retry-After': 'Seconds to wait.' })
               : {}),
-            content: { [PROBLEM_TYPE]: { schema: problem, ...exampleOf(problemExample(Number(status))) } },
+            content: { [PROBLEM_TYPE]: { schema: problem } },
           },
         ]),
       ),
@@ -113,12 +110,8 @@ function operationObject(operation: Operation | OpenOperation, registry: Compone
     tags: [tag],
     ...(description === undefined ? {} : { description }),
   };
-  const example = Object.hasOwn(EXAMPLES, id) ? EXAMPLES[id] : undefined;
   const documented = Object.fromEntries(
-    Object.entries(responses).map(([status, spec]) => {
-      const answer = Number(status) === example?.status ? exampleOf(example.answer) : {};
-      return [status, responseObject(spec, registry, answer)];
-    }),
+    Object.entries(responses).map(([status, spec]) => [status, responseObject(spec, registry)]),
   );
   if ('answer' in operation) return { ...common, security: [], responses: documented };
   const refusals = new Set([
@@ -130,26 +123,18 @@ function operationObject(operation: Operation | OpenOperation, registry: Compone
     status,
     { $ref: `#/components/responses/Problem${status}` },
   ]);
-  const parameters = parametersOf(operation, registry, example?.parameters ?? {});
+  const parameters = parametersOf(operation, registry);
   return {
     ...common,
     'x-role': operation.role,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(operation.body === undefined
-      ? {}
-      : { requestBody: bodyObject(operation.body, registry, exampleOf(example?.body)) }),
+    ...(operation.body === undefined ? {} : { requestBody: bodyObject(operation.body, registry) }),
     responses: { ...documented, ...Object.fromEntries(problems) },
   };
 }
 
-/** The field for an example, if there is one. */
-function exampleOf(example: unknown): { readonly example?: unknown } {
-  return example === undefined ? {} : { example };
-}
-
-function bodyObject(body: z.ZodType, registry: ComponentRegistry, example: { readonly example?: unknown }) {
-  const schema = registry.reference(body, 'input');
-  return { required: true, content: { 'application/json': { schema, ...example } } };
+function bodyObject(body: z.ZodType, registry: ComponentRegistry) {
+  return { required: true, content: { 'application/json': { schema: registry.reference(body, 'input') } } };
 }
 
 function headersObject(headers: Readonly<Record<string, string>>) {
@@ -163,7 +148,6 @@ function headersObject(headers: Readonly<Record<string, string>>) {
 function responseObject(
   { description, schema, contentType, headers }: ResponseSpec,
   registry: ComponentRegistry,
-  example: { readonly example?: unknown },
 ) {
   return {
     description,
@@ -171,9 +155,7 @@ function responseObject(
     ...(schema === undefined
       ? {}
       : {
-          content: {
-            [contentType ?? 'application/json']: { schema: registry.reference(schema, 'output'), ...example },
-          },
+          content: { [contentType ?? 'application/json']: { schema: registry.reference(schema, 'output') } },
         }),
   };
 }
@@ -181,7 +163,6 @@ function responseObject(
 function parametersOf(
   { params, query, idempotent }: Operation,
   registry: ComponentRegistry,
-  examples: NonNullable<OperationExample['parameters']>,
 ): ParameterObject[] {
   const from = (location: 'path' | 'query', object: z.ZodObject | undefined): ParameterObject[] =>
     Object.entries((object?.shape ?? {}) as Record<string, z.ZodType>).map(([name, schema]) => ({
@@ -190,7 +171,6 @@ function parametersOf(
       required: location === 'path' || !schema.safeParse(undefined).success,
       ...(schema.description === undefined ? {} : { description: schema.description }),
       schema: registry.reference(schema, 'input'),
-      ...exampleOf(examples[name]),
     }));
   const key = {
     name: 'Idempotency-Key',

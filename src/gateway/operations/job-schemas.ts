@@ -74,10 +74,10 @@ export const JobSchema = z
       .array(z.string())
       .optional()
       .describe('Ids of the jobs that this one waits for, or waited for.'),
-    followUps: z
-      .array(FollowUpResource)
-      .optional()
-      .describe('What became of the follow-ups of `then`, once the job has its result.'),
+    followUps: z.array(FollowUpResource).optional().meta({
+      id: 'FollowUpResults',
+      description: 'What became of the follow-ups of `then`, once the job has its result.',
+    }),
   })
   .meta({ id: 'Job' });
 

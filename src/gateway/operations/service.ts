@@ -4,6 +4,7 @@ import { type OpenOperation, type Operation, operation, type Reply } from '../ht
 import type { FleetLink } from '../link.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { openApiDocument } from '../openapi/document.js';
+import { withExamples } from '../openapi/examples/with-examples.js';
 
 const HealthSchema = z
   .strictObject({
@@ -88,7 +89,7 @@ export function openApiOperation(operations: readonly (Operation | OpenOperation
       200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.literal('3.1.0') }) },
     },
     answer: async () => {
-      document ??= Buffer.from(JSON.stringify(openApiDocument([...operations, operation])));
+      document ??= Buffer.from(JSON.stringify(withExamples(openApiDocument([...operations, operation]))));
       return {
         status: 200,
         body: document,
