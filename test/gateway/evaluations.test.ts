@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { findUnservedQueues } from '../../src/fleet/doctor/unserved-kinds.js';
+import { defineKind } from '../../src/processors/define-kind.js';
+import { addJob } from '../../src/producers/add-job.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { boundedOutcomes } from '../../src/producers/flows/batch-outcomes.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { digestOf } from '../../src/queues/digest.js';
@@ -163,6 +167,43 @@ describe('evaluations over HTTP', () => {
     expect(letters.json.jobs).toMatchObject([failed]);
     const unknown = await gateway.send('GET', '/v1/jobs?kind=evaluates');
     expect([unknown.status, unknown.json.code]).toEqual([404, 'unknown-kind']);
+  });
+
+  it('a job that a processor requests with childIn is claimed in the same way; until then its parent says who is missing', async () => {
+    const scoring = defineKind({
+      name: 'scoring',
+      payload: z.object({}),
+      result: z.strictObject({ scores: z.array(z.unknown()) }),
+      process: async (_payload, { jobs }) => ({
+        scores: [
+          await jobs.childIn('scorer', { seed: 7 }, { name: 'score' }),
+          await jobs.childIn('scorer', { seed: 8 }, { name: 'again', orElse: 'none' }),
+        ],
+      }),
+    });
+    const { client, prefix } = test.fleet;
+    const fleet = FleetClient.on(client, { redisUrl: redis.url, prefix, kinds: [scoring] });
+    onTestFinished(() => fleet.close());
+    await test.worker(createOfflineRunner(), { kinds: [scoring] });
+    const job = await addJob(fleet, scoring, {});
+    const waitReason = async () => (await job.view()).waitReason;
+    await expect
+      .poll(waitReason)
+      .toMatch(
+        /^it waits for scorer-.*, and no worker is connected to the pipeline queue scorer, and no program/,
+      );
+    const claimNext = () =>
+      gateway.send('POST', '/v1/evaluations/claim?wait=20s', { queue: 'scorer', leaseMs: 60_000 });
+    const first = await claimNext();
+    expect(first.json).toMatchObject({ queue: 'scorer', data: { seed: 7 } });
+    expect(first.json).not.toHaveProperty('solution');
+    expect(await waitReason()).toBeUndefined();
+    expect((await report('complete', first, { result: 0.75 })).status).toBe(204);
+    const second = await claimNext();
+    expect(second.json).toMatchObject({ queue: 'scorer', data: { seed: 8 } });
+    expect(await waitReason()).toBeUndefined();
+    await report('fail', second, { message: 'no GPU', retryable: false });
+    expect(await job.result()).toEqual({ scores: [0.75, 'none'] });
   });
 
   it('results that are too large for one answer are left out of the outcomes, and can be read by themselves', async () => {
