@@ -3,18 +3,42 @@ import { ERROR_TABLE, type ErrorCode } from '../../errors.js';
 import { titleOf } from '../http/problem.js';
 import { html } from '../pages/html.js';
 import { page } from '../pages/layout.js';
+import { table } from '../pages/table.js';
 import type { OpenApiDocument } from './document.js';
 
 /** What there is without JavaScript. */
 function routeTable({ paths }: OpenApiDocument) {
-  const rows = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(
-      ([method, { summary, 'x-role': role = 'no token' }]) =>
-        html`<tr><td><span class="method">${method}</span> <code>${path}</code></td><td>${role}</td><td>${summary}</td></tr>`,
-    ),
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
-  return html`<div class="scroll"><table><thead><tr><th scope="col">route</th><th scope="col">role</th><th scope="col">what</th></tr></thead>
-<tbody>${rows}</tbody></table></div>`;
+  return table(
+    [
+      {
+        name: 'route',
+        cell: ({ path, method }) => html`<span class="method">${method}</span> <code>${path}</code>`,
+      },
+      { name: 'role', cell: ({ operation }) => operation['x-role'] ?? 'no token' },
+      { name: 'what', cell: ({ operation }) => operation.summary },
+    ],
+    routes,
+  );
+}
+
+/** Every error code. A problem document names its place here. */
+function codeTable() {
+  return table(
+    [
+      {
+        name: 'code',
+        cell: ([code]) =>
+          html`<code id="${code}">${code}</code><br><span class="faint">${titleOf(code as ErrorCode)}</span>`,
+      },
+      { name: 'status', cell: ([, { httpStatus }]) => httpStatus },
+      { name: 'try again', cell: ([, { retryable }]) => (retryable ? 'yes' : 'no') },
+      { name: 'what to do', cell: ([, { whatToDo }]) => whatToDo },
+    ],
+    Object.entries(ERROR_TABLE),
+  );
 }
 
 /** The page of the API: Swagger UI with the document, and the error codes. It loads nothing from elsewhere. */
@@ -27,11 +51,7 @@ function docsPage(document: OpenApiDocument): string {
 <div id="viewer"></div>
 <noscript>${routeTable(document)}</noscript>
 <h2 id="codes">Error codes</h2>
-<div class="scroll"><table><thead><tr><th scope="col">code</th><th scope="col">status</th><th scope="col">try again</th><th scope="col">what to do</th></tr></thead>
-<tbody>${Object.entries(ERROR_TABLE).map(
-    ([code, { httpStatus, retryable, whatToDo }]) =>
-      html`<tr id="${code}"><td><code>${code}</code><br><span class="faint">${titleOf(code as ErrorCode)}</span></td><td>${httpStatus}</td><td>${retryable ? 'yes' : 'no'}</td><td>${whatToDo}</td></tr>`,
-  )}</tbody></table></div>
+${codeTable()}
 <script src="/assets/swagger-ui.js" defer></script>
 <script src="/assets/docs.js" defer></script>`;
   return page({ title: 'API – solution-fleet', content, at: '/docs' }).text;
