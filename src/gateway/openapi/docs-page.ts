@@ -24,7 +24,7 @@ function routeTable({ paths }: OpenApiDocument) {
   );
 }
 
-/** Every error code. A problem document names its place here. */
+/** Every error code, with the anchor that the `type` of a problem document leads to. */
 function codeTable() {
   return table(
     [
