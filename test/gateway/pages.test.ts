@@ -279,7 +279,9 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     const page = await open('/');
     await page.getByRole('link', { name: '<img src=x' }).click();
     await page.getByRole('heading', { level: 1, name: 'Run <img' }).waitFor();
-    expect(await page.locator('main').textContent()).toContain('$2.00 of a budget of $5.00, 7 calls');
+    const main = await page.locator('main').textContent();
+    expect(main).toContain('$2.00 of a budget of $5.00, 7 calls');
+    expect(main).toContain('1 job waits: no worker is connected to the pipeline queue choose');
     const tables = page.getByRole('table');
     expect(await tables.nth(0).textContent()).toMatch(/job-failed.*2.*Read the reason on the job/s);
     const rows = tables.nth(1).getByRole('row');

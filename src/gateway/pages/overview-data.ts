@@ -1,11 +1,11 @@
 import { latestRuns } from '../../producers/run-view.js';
-import { BUILT_IN_CONTRACTS } from '../../queues/registry.js';
-import { describeUnservedQueue, servedQueues } from '../../queues/served-queues.js';
+import { servedQueues } from '../../queues/served-queues.js';
 import type { BlockedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
 import { type PipelineDepth, readPipelineDepths } from '../metrics/pipeline-depths.js';
 import { type MinuteCounts, percentile } from '../metrics/statistics.js';
+import { kindWithoutWorker, type Problem, queueWithoutProgram } from './problems.js';
 import { listWorkers, type WorkerView } from './workers.js';
 
 /** Minutes that the charts show. */
@@ -25,12 +25,6 @@ export interface KindOverview {
   readonly p95Ms: number | undefined;
   readonly minutes: readonly MinuteCounts[];
   readonly workers: number;
-}
-
-interface Problem {
-  readonly severity: 'error' | 'warning';
-  readonly what: string;
-  readonly whatToDo: string;
 }
 
 export interface Overview {
@@ -80,13 +74,7 @@ function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem
     const found: Problem[] = [];
     const ready = depth.waiting + depth.due;
     if (ready > 0 && workers === 0) {
-      found.push({
-        severity: 'error',
-        what: `${ready} ${kind} jobs wait, and no worker is connected for them.`,
-        whatToDo: BUILT_IN_CONTRACTS.has(kind)
-          ? 'Start one: fleet worker'
-          : 'Start one: fleet worker --kinds-from, with the module of the kind.',
-      });
+      found.push(kindWithoutWorker(kind, ready));
     } else if ((depth.oldestSeconds ?? 0) > LONG_WAIT_SECONDS) {
       found.push({
         severity: 'warning',
@@ -117,13 +105,7 @@ function queueProblems(queues: readonly PipelineDepth[], served: ReadonlySet<str
   return queues.flatMap(({ queue, depth }): Problem[] => {
     const ready = depth.waiting + depth.due;
     if (ready === 0 || served.has(queue)) return [];
-    return [
-      {
-        severity: 'error',
-        what: `${ready} ${ready === 1 ? 'job waits' : 'jobs wait'}: ${describeUnservedQueue(queue, served)}.`,
-        whatToDo: 'Start the program of the pipeline that takes them, or submit to the queue that it serves.',
-      },
-    ];
+    return [queueWithoutProgram(queue, ready, served)];
   });
 }
 

@@ -4,6 +4,7 @@ import { barChart } from './chart.js';
 import { age, duration, money, utc } from './format.js';
 import { type Html, html } from './html.js';
 import type { KindOverview, Overview } from './overview-data.js';
+import { problemList } from './problems.js';
 import { NONE, table } from './table.js';
 import type { WorkerView } from './workers.js';
 
@@ -76,10 +77,7 @@ function queues(overview: Overview): Html {
 function problems(overview: Overview): Html {
   if (overview.problems.length === 0)
     return html`<p class="good">Nothing is wrong that the gateway can see.</p>`;
-  return html`<ul class="problems">${overview.problems.map(
-    ({ severity, what, whatToDo }) =>
-      html`<li${severity === 'warning' && html` class="warning"`}><strong>${what}</strong> ${whatToDo}</li>`,
-  )}</ul>`;
+  return problemList(overview.problems);
 }
 
 function today({

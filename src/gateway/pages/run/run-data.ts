@@ -6,10 +6,12 @@ import { type JobSummary, summarizeJobs } from '../../../producers/job-summaries
 import { type ScannedJob, scanRun } from '../../../producers/scan-run.js';
 import { readRecord } from '../../../queues/read-record.js';
 import { ScoreAnswerSchema } from '../../../queues/refinement-requests.js';
+import { servedQueues } from '../../../queues/served-queues.js';
 import { addUsage, NO_USAGE, type Usage } from '../../../queues/usage.js';
 import { ownKeyOf } from '../../auth/tenant.js';
 import type { Spending } from '../../costs.js';
 import type { Gateway } from '../../gateway.js';
+import { kindWithoutWorker, type Problem, queueWithoutProgram } from '../problems.js';
 import { causesOf, type FailureCause, groupOf, type RunUnit, type StateGroup, unitsOf } from './run-units.js';
 
 /** What of a run a page shows. */
@@ -62,6 +64,8 @@ export interface RunPage {
   /** Candidates by state, whatever the filter. */
   readonly counts: Readonly<Record<StateGroup, number>>;
   readonly spending: Spending;
+  /** Jobs that wait in vain. */
+  readonly problems: readonly Problem[];
   readonly causes: readonly FailureCause[];
   readonly candidates: Rows;
   readonly others: Rows;
@@ -81,9 +85,10 @@ const MAX_RESULT_BYTES = 65_536;
 /** What the page of a run shows. The number of commands to Redis does not depend on the number of jobs, except for the scan. */
 export async function readRun(gateway: Gateway, query: RunQuery, tenant?: string): Promise<RunPage> {
   const { fleet, costs } = gateway;
-  const [{ jobs, isCut }, spending] = await Promise.all([
+  const [{ jobs, isCut }, spending, served] = await Promise.all([
     scanRun(fleet, query.name, tenant),
     costs.ofRun(fleet, query.name, tenant),
+    servedQueues(fleet.client, fleet.prefix),
   ]);
   const units = unitsOf(jobs, (queue) => fleet.kinds.has(queue));
   const candidates = units.filter(({ isCandidate }) => isCandidate);
@@ -112,11 +117,30 @@ export async function readRun(gateway: Gateway, query: RunQuery, tenant?: string
     isCut,
     counts,
     spending,
+    problems: served === undefined ? [] : unservedProblems(fleet, jobs, served, tenant !== undefined),
     causes: causesOf(units),
     candidates: shownCandidates,
     others,
     scores,
   };
+}
+
+/** @param isBound Whether the reader may not learn the names of other queues. */
+function unservedProblems(
+  fleet: FleetClient,
+  jobs: readonly ScannedJob[],
+  served: ReadonlySet<string>,
+  isBound: boolean,
+): Problem[] {
+  const waiting = new Map<string, number>();
+  for (const { queue, state } of jobs) {
+    if (state === 'waiting' && !served.has(queue)) waiting.set(queue, (waiting.get(queue) ?? 0) + 1);
+  }
+  return [...waiting].map(([queue, count]) =>
+    fleet.kinds.has(queue)
+      ? kindWithoutWorker(queue, count)
+      : queueWithoutProgram(queue, count, isBound ? new Set() : served),
+  );
 }
 
 function filterOf(

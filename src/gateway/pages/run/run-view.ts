@@ -7,6 +7,7 @@ import { boardAddress, encoded, jobAddress, type RunAddress, runAddress } from '
 import { pointChart } from '../chart.js';
 import { duration, money, shortened, utc } from '../format.js';
 import { type Html, type HtmlValue, html, prose } from '../html.js';
+import { problemList } from '../problems.js';
 import { type Column, NONE, table } from '../table.js';
 import type { Rows, RunPage, UnitRow } from './run-data.js';
 import { type FailureCause, STATE_GROUPS, type StateGroup } from './run-units.js';
@@ -210,6 +211,7 @@ export function runContent(page: RunPage, isBound: boolean): Html {
 <p class="faint">As of <time datetime="${at.toISOString()}">${utc(at)}</time>: ${total} stored jobs${isCut && `, the newest ones; older ones are left out`}. Reload for newer numbers. <a href="/runs">All runs</a></p>
 ${total === 0 && html`<p>No stored job names this run. Jobs are removed after the retention time.</p>`}
 ${budget(page)}
+${page.problems.length > 0 && html`<h2>Jobs that nobody takes</h2>${problemList(page.problems)}`}
 ${causes(page, linked)}
 ${scores(page)}
 <h2 id="candidates">Candidates</h2>
