@@ -3,11 +3,11 @@ import { ANY_LABEL } from '../interpret/overlapping-windows.js';
 import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
-import type { FitEvent, Prediction, Training } from '../values/facts.js';
+import type { FitEvent, Prediction, Score, Training } from '../values/facts.js';
 import { covers, overlapOf, type Partition, type Region, relationOf } from '../values/region.js';
 import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
-import { hasRole, heldOutFrom, insideTrainingSide, isHeldOut } from './held-out.js';
+import { hasRole, heldOutFrom, insideTrainingSide, isHeldOut, isSliceAcross } from './held-out.js';
 import { comparesModels, finalPrints, isScoredElsewhere } from './printed.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
@@ -111,7 +111,9 @@ export function findLeaks(interp: Interpreter): Leak[] {
             ? 'stacking'
             : 'training-rows';
       const split = splitBetween(training.rows, prediction.rows);
-      add(leakAt(kind, training, base, { split, joinedBy: interp.joinOf(training.rows) }));
+      const slicedBy = commonSlice(training.rows, prediction.rows);
+      const statement = slicedBy ?? training.statement;
+      add(leakAt(kind, { ...training, statement }, base, { split, joinedBy: interp.joinOf(training.rows) }));
     }
     const inSample = training.predictions.find(isInSample)?.training;
     if (overlap === 'no' && inSample !== undefined) {
@@ -171,7 +173,12 @@ function isSameText(a: string, b: string): boolean {
 /** Scores of training rows that the script prints as validation scores, where it has no other score. */
 function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions[]): Leak[] {
   // Rows that are not followed may be the held-out ones.
-  if (scored.length < interp.record.scored.length) return [];
+  const trained = new Set(scored.map(({ prediction }) => prediction.model));
+  const isFollowed = (record: ScoredPredictions): boolean =>
+    scored.includes(record) ||
+    // What a network says before its first step.
+    (record.prediction.training === undefined && trained.has(record.prediction.model));
+  if (!interp.record.scored.every(isFollowed)) return [];
   const hasHeldOutScore = scored.some(
     ({ prediction }) =>
       prediction.training !== undefined && overlapOf(prediction.training.rows, prediction.rows) !== 'yes',
@@ -194,8 +201,32 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
       return [];
     }
     const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
-    return [leakAt('training-rows', training, scoring)];
+    // The model is trained on a training part, as it should be: the score is what is wrong.
+    const isOfPart = training.rows.every((region) => hasRole(region, 'train'));
+    const statement = isOfPart ? scoringStatement(score, training) : training.statement;
+    return [leakAt('training-rows', { ...training, statement }, scoring, { joinedBy: training.statement })];
   });
+}
+
+/** The statement that gives a score: the call of the function that computes it, unless that trains the model as well. */
+function scoringStatement({ statement, callers }: Score, training: Training): Stmt {
+  let scoring = statement;
+  for (const caller of callers) {
+    const around = functionAround(scoring);
+    const trains =
+      around === undefined ||
+      (around.start <= training.statement.start && training.statement.end <= around.end);
+    if (trains) break;
+    scoring = caller;
+  }
+  return scoring;
+}
+
+/** The function that a statement is in. */
+function functionAround(statement: Stmt): Stmt | undefined {
+  let owner = statement.suite.owner;
+  while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;
+  return owner;
 }
 
 /** Whether a model was trained on these rows; one that is trained fold by fold has not seen those of its own fold. */
@@ -219,6 +250,11 @@ function isOfFolds(region: Region): boolean {
 /** Predictions of a model for rows that it was trained on. */
 function isInSample({ training, rows }: Prediction): boolean {
   return training?.supervised === true && training.certain && overlapOf(training.rows, rows) === 'yes';
+}
+
+/** Of two slices that have rows in common: the statement that takes the scored one, which is to be mended. */
+function commonSlice(trained: readonly Region[], scored: readonly Region[]): Stmt | undefined {
+  return scored.find((part) => isSliceAcross(part, trained))?.madeBy;
 }
 
 /** A leak by shuffling is mended at the split that shuffles. */

@@ -70,6 +70,7 @@ export function isHeldOut(
   const isTest = rows.every((region) => hasRole(region, 'test'));
   if (isTest) return true;
   if (rows.some((region) => hasRole(region, 'train'))) return false;
+  if (rows.every((region) => isSliceAcross(region, training.rows))) return true;
   if (!sameRows(training.rows, rows) && covers(training.rows, rows)) {
     const proper = rows.every(
       (region) => region.partition !== undefined || training.rows.indexOf(region) > 0,
@@ -93,6 +94,15 @@ export function isHeldOut(
   return (
     sameRows(training.rows, rows) &&
     rows.every((region) => complementTrained(interp, region) && !isTrainingSide(interp, region, training))
+  );
+}
+
+/** Whether rows are a slice that has some of the others, and not all of its own among them. */
+export function isSliceAcross(region: Region, others: readonly Region[]): boolean {
+  return (
+    region.partition !== undefined &&
+    isCut(region.partition) &&
+    others.some((row) => relationOf(row, region) === 'crossing')
   );
 }
 

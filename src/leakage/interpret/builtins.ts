@@ -132,9 +132,19 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
   }
 }
 
+const HELD_OUT = /valid|\bval\b|held|hold|\btest/i;
+const TRAINED_ON = /train|fit/i;
+
 /** Whether a line says that what it prints is a score of held-out rows. */
-function claims(text: string): boolean {
-  return /valid|\bval\b|held|hold|\btest/i.test(text) && !/train|fit/i.test(text);
+function claims(interp: Interpreter, call: Call): boolean {
+  const text = interp.text(call);
+  if (!HELD_OUT.test(text)) return false;
+  if (!TRAINED_ON.test(text)) return true;
+  // The words that the reader gets say so, and the one thing that is printed with them names what was trained on.
+  const parts = call.args.flatMap(({ value }) => (value.type === 'formatted' ? value.parts : [value]));
+  const words = parts.map((part) => (part.type === 'constant' ? String(part.value) : '')).join(' ');
+  const computed = parts.filter(({ type }) => type !== 'constant');
+  return computed.length === 1 && HELD_OUT.test(words) && !TRAINED_ON.test(words);
 }
 
 /** How strongly a line says that it prints the score that the script is evaluated by. */
@@ -149,7 +159,7 @@ export function report(interp: Interpreter, values: readonly Value[], call: Call
     const facts = factsOf(value);
     if (facts.scores.length > 0) interp.record.addPrint(call, rankOf(interp.text(call)));
     for (const score of facts.scores) {
-      interp.record.addPrinted(score, claims(interp.text(call)));
+      interp.record.addPrinted(score, claims(interp, call));
       for (const fit of facts.fits) {
         if (fit.kind !== 'selection' || overlapOf(fit.rows, score.rows) !== 'yes') continue;
         interp.record.addPrintedChoice({ fit, score, node: call });

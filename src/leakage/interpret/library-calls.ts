@@ -3,6 +3,7 @@ import { functionFamily } from '../library-models/functions.js';
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
+import { noteShuffled } from '../values/region.js';
 import { type EstimatorRole, factsOf, MAX_PARTS, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { type Arguments, argument, argumentExpression, argumentsOf, flag } from './arguments.js';
@@ -240,6 +241,7 @@ function copied(path: string, args: Arguments): Value {
   const copies = args.positional.map((value): Value => {
     switch (value.type) {
       case 'table':
+        if (path.endsWith('shuffle')) noteShuffled(value.cell.value.rows);
         return newTable(value.cell.value);
       case 'estimator': {
         const state = value.cell.value;

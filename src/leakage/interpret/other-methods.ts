@@ -190,9 +190,10 @@ function mappingMethod(
       return all([...state.entries.values()]);
     case 'keys':
       return list([...state.entries.keys()].map((value) => ({ type: 'constant', value })));
+    case 'setdefault':
+      return withDefault(interp, receiver, first, argument(args, 1, 'default') ?? constant(null));
     case 'get':
     case 'pop':
-    case 'setdefault':
       if (first?.type === 'constant') {
         return (
           state.entries.get(String(first.value)) ?? state.rest ?? argument(args, 1, 'default') ?? UNKNOWN
@@ -212,6 +213,21 @@ function mappingMethod(
     default:
       return unknownCall(interp, args, call);
   }
+}
+
+/** The value of a key, which is put there where the key is new: what is done to it later is done to the entry. */
+function withDefault(interp: Interpreter, { cell }: Mapping, key: Value | undefined, fallback: Value): Value {
+  const { entries, rest } = cell.value;
+  const name = key?.type === 'constant' ? String(key.value) : undefined;
+  const known = (name === undefined ? undefined : entries.get(name)) ?? rest;
+  if (known !== undefined) return known;
+  interp.store.write(
+    cell,
+    name === undefined
+      ? { ...cell.value, rest: fallback }
+      : withEntries(cell.value, new Map([[name, fallback]])),
+  );
+  return fallback;
 }
 
 function withEntries(state: MappingState, added: ReadonlyMap<string, Value>): MappingState {
@@ -286,8 +302,9 @@ export function opaqueMethod(
     const drawn = { partition, side: 'drawn' };
     return isDistinct(population) ? afterSteps(population, [drawn]) : { type: 'positions', steps: [drawn] };
   }
-  if (name === 'permutation' && isDistinct(population)) return population;
-  if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
+  if (name === 'permutation' && isDistinct(population)) return { ...population, isShuffled: true };
+  if (name === 'permutation' || name === 'randperm')
+    return { type: 'positions', steps: [], isShuffled: true };
   const result = unknownCall(interp, args, call);
   if (receiver.source !== undefined && result.type === 'opaque' && result.facts === NO_FACTS) {
     // `arrays.astype('float32')` is the same rows; `rng.normal(size=100)` is rows of its own.

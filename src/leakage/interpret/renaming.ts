@@ -53,8 +53,10 @@ export function withAxis({ state, args, call }: TableCall): Value {
 
 /** `frame.rename(columns={old: new})` */
 export function renamed({ state, args }: TableCall): Value {
-  const mapping = args.keywords.get('columns') ?? args.positional[0];
+  const mapping = args.keywords.get('columns') ?? args.positional[0] ?? args.keywords.get('name');
   if (mapping === undefined) return newTable(state);
+  if (mapping.type === 'constant' && typeof mapping.value === 'string' && state.shape === 'column')
+    return newTable({ ...state, called: mapping.value });
   const unknown = { ...state, closed: false, partial: true };
   if (mapping.type !== 'mapping' || mapping.cell.value.rest !== undefined) return newTable(unknown);
   const { entries } = mapping.cell.value;
@@ -78,8 +80,8 @@ export function renamed({ state, args }: TableCall): Value {
 
 /** The columns of a frame or of one column, in their order; undefined where they are not all known. */
 function columnsIn(state: TableState): [string, Column][] | undefined {
-  const { fits, predictions, from, shape } = state;
-  if (shape === 'column') return [[from[0] ?? '', { fits, predictions, from }]];
+  const { fits, predictions, from, shape, called } = state;
+  if (shape === 'column') return [[called ?? from[0] ?? '', { fits, predictions, from }]];
   if (shape !== 'frame' || !state.closed || state.partial) return undefined;
   return [...state.columns].map(([name, column]) => [
     name,

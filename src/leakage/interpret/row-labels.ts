@@ -1,5 +1,5 @@
 import type { Expr } from '../syntax/ast.js';
-import type { Region } from '../values/region.js';
+import { noteShuffled, type Region } from '../values/region.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
@@ -36,6 +36,7 @@ export function stepsToLabels(rows: readonly Region[], labels: Positions): reado
 
 /** Rows of a table by position, or by the labels of another table: `y.loc[X_train.index]`. */
 export function pickPositions(interp: Interpreter, state: TableState, at: Positions, node: Expr): TableState {
+  if (at.isShuffled === true) noteShuffled(state.rows);
   return pickRows(interp, state, stepsToLabels(state.rows, at) ?? [textStep(interp, node)]);
 }
 

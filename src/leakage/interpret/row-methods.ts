@@ -2,7 +2,7 @@ import type { Call, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
-import type { CutAt } from '../values/region.js';
+import { type CutAt, noteShuffled } from '../values/region.js';
 import { factsOf, type Step, type TableState, tableFacts, type Value } from '../values/value.js';
 import { type Arguments, argument, flag } from './arguments.js';
 import { withoutColumns } from './assign.js';
@@ -18,7 +18,10 @@ export function sampled(interp: Interpreter, state: TableState, args: Arguments,
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
   if (replace && tableFacts(state).predictions.length === 0)
     return withRowEvent(interp, state, 'duplicated-rows', call);
-  if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
+  if (fraction?.type === 'constant' && Number(fraction.value) >= 1) {
+    noteShuffled(state.rows);
+    return newTable(state);
+  }
   const partition = interp.partition(`sample:${interp.siteKey(call)}`, 'selection', call);
   return newTable(pickRows(interp, state, [{ partition, side: 'taken' }]));
 }

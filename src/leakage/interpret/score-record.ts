@@ -95,6 +95,7 @@ export class ScoreRecord {
       folds,
       node,
       statement,
+      callers: interp.context.frames.map((frame) => frame.statement).reverse(),
       ...(repeat === undefined ? {} : { repeat }),
     };
     for (const prediction of predictions) {

@@ -1,7 +1,14 @@
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union, wholeFacts } from '../values/facts.js';
 import { addColumns, emptyTable, list, newTable } from '../values/join.js';
-import { dividedAlike, overlapOf, type Region, relationOf, sameRows } from '../values/region.js';
+import {
+  dividedAlike,
+  noteShuffled,
+  overlapOf,
+  type Region,
+  relationOf,
+  sameRows,
+} from '../values/region.js';
 import {
   type Column,
   factsOf,
@@ -163,14 +170,23 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
     return first?.type === 'positions'
       ? afterSteps(first, [drawnStep(interp, call)])
       : unknownCall(interp, args, call);
-  if (first?.type === 'table' && path.endsWith('permutation')) return first;
+  const isShuffled = /(permutation|randperm)$/.test(path);
+  if (first?.type === 'table' && path.endsWith('permutation')) {
+    noteShuffled(first.cell.value.rows);
+    return first;
+  }
   if (path.endsWith('choice')) {
     const drawn = drawnStep(interp, call);
     return isDistinct(first) ? afterSteps(first, [drawn]) : { type: 'positions', steps: [drawn] };
   }
-  if (first?.type === 'positions') return first;
+  if (first?.type === 'positions') return isShuffled ? { ...first, isShuffled } : first;
   const counts = first?.type === 'opaque' ? first.countOf : undefined;
-  return { type: 'positions', steps: [], ...(counts === undefined ? {} : { counts }) };
+  return {
+    type: 'positions',
+    steps: [],
+    ...(counts === undefined ? {} : { counts }),
+    ...(isShuffled ? { isShuffled } : {}),
+  };
 }
 
 /** Rows that one call draws at random: the same call somewhere else draws others. */
@@ -332,8 +348,10 @@ export function sideBySide(interp: Interpreter, args: Arguments): Value {
   for (const table of tables) {
     countWork(8 * table.columns.size);
     for (const [name, column] of table.columns) columns.set(name, column);
+    const { called, fits, predictions, from } = table;
+    if (called !== undefined) columns.set(called, { fits, predictions, from });
   }
-  const fits = allOf(tables.map((table) => table.fits));
+  const fits = allOf(tables.map((table) => (table.called === undefined ? table.fits : [])));
   const dropped = new Set([...(tables[0]?.dropped ?? [])].filter((name) => !columns.has(name)));
   return newTable({ ...result, fits, columns, dropped });
 }

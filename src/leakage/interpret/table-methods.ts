@@ -155,6 +155,13 @@ const removed: Handler = ({ interp, state, args, call }) => {
 const product: Handler = (method) =>
   productMethod(method.interp, method.table, method.args, method.call) ?? combined(method);
 
+/** `series.to_frame("name")` */
+const asFrame: Handler = ({ state, args }) => {
+  const name = argument(args, 0, 'name');
+  const isNamed = name?.type === 'constant' && typeof name.value === 'string' && state.shape === 'column';
+  return newTable(isNamed ? { ...state, called: String(name.value) } : state);
+};
+
 const popped: Handler = ({ interp, table, state, args }) => {
   const [only] = namesOf(args.positional[0]) ?? [];
   if (only === undefined) return newTable({ ...state, shape: 'column' });
@@ -292,6 +299,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['squeeze', ({ table }) => table],
       ['to_dict', ({ table }) => newMapping({ entries: new Map(), rest: opaque(factsOf(table)) })],
       ['rename', renamed],
+      ['to_frame', asFrame],
       ['set_axis', withAxis],
       ['select_dtypes', columnsByType],
       ['copy astype numpy to_pandas reset_index sort_values sort dropna collect lazy', sameRows],
@@ -393,6 +401,12 @@ function merged({ interp, state, args, call }: TableCall): Value {
   }
   const facts = interp.dataOf(right);
   noteIndicator(interp, args, facts, call);
+  const name = right.type === 'table' ? right.cell.value.called : undefined;
+  if (name !== undefined && !state.columns.has(name)) {
+    const result = newTable(state);
+    setColumn(interp, result, name, right, false);
+    return result;
+  }
   return newTable({
     ...state,
     closed: false,

@@ -74,6 +74,8 @@ export interface Score {
   readonly folds: boolean;
   readonly node: Expr;
   readonly statement: Stmt;
+  /** Statements that call the functions in which it was computed, the innermost first. */
+  readonly callers: readonly Stmt[];
   /** The innermost loop or comprehension in which it was computed. */
   readonly repeat?: Span;
 }

@@ -61,6 +61,8 @@ export interface Region {
   loop?: Stmt;
   /** For the rows of groups, one for each: the rows that were grouped. */
   grouped?: readonly Region[];
+  /** The code puts its rows into a random order: which rows are next to each other means nothing. */
+  isShuffled?: boolean;
   /** For a source: another one whose rows are beside its own, row by row. */
   beside?: Region;
   /** The first variable that held exactly these rows. */
@@ -137,6 +139,7 @@ export function relationOf(a: Region, b: Region): Relation {
   if (upA.partition?.key === upB.partition?.key)
     return sidesDisjoint(upA.side, upB.side) ? 'disjoint' : 'unknown';
   if (cutsExclude(a, b, upA.parent)) return 'disjoint';
+  if (areOverlappingSlices(a, b, upA.parent)) return 'crossing';
   return areCrossing(upA.partition, upB.partition) ? 'crossing' : 'unknown';
 }
 
@@ -204,22 +207,66 @@ function cutsBelow(above: Region, part: Region): readonly Region[] {
 function cutsExclude(a: Region, b: Region, above: Region): boolean {
   const [left, right] = [cutsBelow(above, a), cutsBelow(above, b)];
   countWork(left.length * right.length);
+  const isShuffled = above.isShuffled === true;
   return left.some((x) =>
-    right.some((y) => x.side !== y.side && (x.side === 'before' ? endsBefore(x, y) : endsBefore(y, x))),
+    right.some(
+      (y) =>
+        x.side !== y.side &&
+        (x.side === 'before' ? endsBefore(x, y, isShuffled) : endsBefore(y, x, isShuffled)),
+    ),
   );
+}
+
+/** Records that rows are in a random order. */
+export function noteShuffled(rows: readonly Region[]): void {
+  for (const region of rows) region.isShuffled = true;
+}
+
+/** Whether two slices of shuffled rows have rows in common, as the numbers say: no part needs the rows before it as history. */
+function areOverlappingSlices(a: Region, b: Region, above: Region): boolean {
+  if (above.isShuffled !== true) return false;
+  const [left, right] = [endsOf(a, above), endsOf(b, above)];
+  return (
+    left !== undefined &&
+    right !== undefined &&
+    isBefore(left.start, right.end) &&
+    isBefore(right.start, left.end)
+  );
+}
+
+/** Where a slice begins and ends, if nothing but cuts led to it and all of them are known. */
+function endsOf(part: Region, above: Region): { start: CutAt; end: CutAt } | undefined {
+  const cuts = cutsBelow(above, part);
+  if (cuts.length !== part.depth - above.depth) return undefined;
+  let [start, end]: [CutAt, CutAt] = [
+    { fraction: 0, offset: 0 },
+    { fraction: 1, offset: 0 },
+  ];
+  for (const { side, partition } of cuts) {
+    if (partition?.at === undefined) return undefined;
+    if (side === 'after') start = partition.at;
+    else if (isBefore(partition.at, end)) end = partition.at;
+  }
+  return { start, end };
+}
+
+/** Whether one position is before the other, however many rows there are. */
+function isBefore(a: CutAt, b: CutAt): boolean {
+  return a.fraction === b.fraction ? a.offset < b.offset : a.fraction < b.fraction;
 }
 
 /** Rows that a part may begin before the cut, to have history for its first window. */
 const MAX_HISTORY = 1_000;
 const MAX_HISTORY_FRACTION = 0.2;
 
-function endsBefore({ partition: end }: Region, { partition: start }: Region): boolean {
+function endsBefore({ partition: end }: Region, { partition: start }: Region, isShuffled: boolean): boolean {
   if (end === undefined || start === undefined) return false;
   if (end.key === start.key) return true;
   const [x, y] = [end.at, start.at];
   // `[:n]` and `[n - window:]`, whatever the two are.
   if (x === undefined || y === undefined) return /^[-+]\w+$/.test(rest(start.key, end.key));
   if (x.fraction === y.fraction) {
+    if (isShuffled) return x.offset <= y.offset;
     const most = x.fraction === 0 ? x.offset * MAX_HISTORY_FRACTION : MAX_HISTORY;
     return x.offset - y.offset <= most;
   }

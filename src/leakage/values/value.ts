@@ -95,6 +95,8 @@ export interface TableState extends Facts {
   readonly keys?: readonly string[];
   /** For a single column: the columns it was computed from, row by row. */
   readonly from: readonly string[];
+  /** For a single column: the name that the code gave it, under which it is put into a frame. */
+  readonly called?: string;
   /** Only says where values are missing. */
   readonly missing?: boolean;
   /** Texts that a loop puts together: data, or names of columns. */
@@ -124,6 +126,8 @@ export interface Positions {
   /** The rows that they are counted by, as in `np.arange(len(frame))`. */
   readonly counts?: readonly Region[];
   readonly steps: readonly Step[];
+  /** In a random order. */
+  readonly isShuffled?: boolean;
   /** A set of them, from which another one can be subtracted. */
   readonly set?: boolean;
   /** No labels but the values of this column, each of them once: rows that have one are picked by `isin`. */
