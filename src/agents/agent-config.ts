@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { Agent } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
 import { ExtractorOutputSchema, LeakageDetectionOutputSchema } from './outputs.js';
@@ -56,6 +57,16 @@ export interface AgentConfigInput {
   readonly model?: string | null;
 }
 
+const CONFIG_FIELDS: OptionNames<AgentConfigInput> = {
+  agentType: true,
+  variant: true,
+  description: true,
+  prompt: true,
+  tools: true,
+  outputSchema: true,
+  model: true,
+};
+
 /** The shape that the Claude Agent SDK takes in `options.agents`. */
 export interface AgentDefinition {
   description: string;
@@ -82,8 +93,9 @@ export class AgentConfig implements Agent {
   readonly #registry: PromptRegistry;
   readonly #ownPrompt: boolean;
 
-  /** @throws {TypeError} unknown agent type or variant. @throws {PromptError} prompts that cannot be read. */
+  /** @throws {TypeError} unknown agent type or variant. @throws {PayloadError} a field that does not exist. @throws {PromptError} prompts that cannot be read. */
   constructor(input: AgentConfigInput, registry: PromptRegistry = PromptRegistry.shared()) {
+    rejectUnknownOptions(input, CONFIG_FIELDS);
     const { variant, defaults } = defaultsOf(input.agentType, input.variant);
     this.agentType = input.agentType;
     this.variant = variant;

@@ -6,6 +6,7 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../calls/retry-policy.js
 import { sdkTransport } from '../calls/sdk-transport.js';
 import { DEFAULT_CALL_LIMITS } from '../calls/send-call.js';
 import type { CallRequest } from '../calls/transport.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
 import { type AnswerCheck, checkBySchema, checkText } from './check-answer.js';
 import { Conversation } from './conversation.js';
@@ -40,17 +41,32 @@ export interface AnthropicRunnerOptions {
   readonly random?: () => number;
 }
 
+const RUNNER_OPTIONS: OptionNames<AnthropicRunnerOptions> = {
+  model: true,
+  maxTokens: true,
+  callTimeoutMs: true,
+  callIdleMs: true,
+  callRetries: true,
+  retry: true,
+  apiKey: true,
+  baseURL: true,
+  clock: true,
+  random: true,
+};
+
 const SCHEMA_RETRIES = 2;
 const EMPTY_TEXT_RETRIES = 1;
 
 /**
  * The runner that calls the Messages API. The SDK is loaded at the first request.
+ * @throws PayloadError `invalid-payload` for an option that does not exist.
  *
  * @example
  * const runner = createAnthropicRunner({ maxTokens: 16_000 });
  * const { output } = await runner.ask({ agent, variables: { code }, step: 'detect', schema });
  */
 export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): AgentRunner {
+  rejectUnknownOptions(options, RUNNER_OPTIONS);
   const settings = callSettings(options);
 
   async function ask(

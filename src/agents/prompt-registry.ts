@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf, PromptError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { packagePath } from '../package-root.js';
 import { type FrontMatter, parsePromptFile, readPromptText } from './prompt-file.js';
 import {
@@ -13,6 +14,12 @@ import {
 
 /** Variant of a prompt that has only one. */
 export const DEFAULT_VARIANT = 'default';
+
+interface PromptRegistryOptions {
+  /** Folder with files that replace shipped prompts. */
+  readonly overrides?: string;
+}
+const REGISTRY_OPTIONS: OptionNames<PromptRegistryOptions> = { overrides: true };
 
 interface RegisteredPrompt {
   readonly frontMatter: FrontMatter;
@@ -29,8 +36,9 @@ export class PromptRegistry {
   static #shared: { readonly overrides: string | undefined; readonly registry: PromptRegistry } | undefined;
   readonly #prompts: ReadonlyMap<string, RegisteredPrompt>;
 
-  /** @throws {PromptError} a folder or file that cannot be read, or a prompt that cannot be used. */
-  constructor(options: { readonly overrides?: string } = {}) {
+  /** @throws {PayloadError} an option that does not exist. @throws {PromptError} a folder or file that cannot be read, or a prompt that cannot be used. */
+  constructor(options: PromptRegistryOptions = {}) {
+    rejectUnknownOptions(options, REGISTRY_OPTIONS);
     const prompts = readShipped();
     if (options.overrides !== undefined && options.overrides !== '') {
       applyOverrides(prompts, options.overrides);

@@ -1,6 +1,7 @@
 import { RedisConnection } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { messageOf, RedisError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { connectWithin, type RedisWaitOptions } from '../queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 
@@ -19,6 +20,8 @@ export interface RedisCheckOptions extends RedisWaitOptions {
   readonly warn?: (message: string) => void;
 }
 
+const CHECK_OPTIONS: OptionNames<RedisCheckOptions> = { waitForSlow: true, timeoutMs: true, warn: true };
+
 /**
  * Asserts that the Redis at an address is safe for jobs: it answers, is new enough for BullMQ, accepts writes, and never
  * evicts keys when its memory is full.
@@ -28,6 +31,7 @@ export interface RedisCheckOptions extends RedisWaitOptions {
  *   message says how.
  */
 export async function checkRedis(address: string, options: RedisCheckOptions = {}): Promise<RedisServer> {
+  rejectUnknownOptions(options, CHECK_OPTIONS);
   const { warn = () => undefined, waitForSlow = false } = options;
   const timeoutMs = waitForSlow ? undefined : (options.timeoutMs ?? 5_000);
   const connection = redisOptionsFrom(address);

@@ -5,9 +5,9 @@ import type { WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import type { CallControlOptions } from '../calls/call-control.js';
 import { ModelLimitsSchema, modelLimitsProblem } from '../config/model-limits.js';
 import { UsageError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { TEXT_LIMIT_NAMES } from '../producers/fleet-client.js';
-import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
-import type { TrialSettings } from '../trial/settings.js';
+import { TRIAL_SETTING_NAMES } from '../trial/settings.js';
 import type { ComputeLimits } from './two-lanes.js';
 import type { WorkerOptions } from './worker.js';
 
@@ -50,13 +50,6 @@ const CALL_OPTIONS: OptionNames<CallControlOptions> = {
 };
 const COMPUTE_LIMITS: OptionNames<ComputeLimits> = { timeoutMs: true, heapMb: true };
 const WORKSPACE_POLICY: OptionNames<WorkspacePolicy> = { roots: true, allowSecrets: true };
-const TRIAL_SETTINGS: OptionNames<TrialSettings> = {
-  sandbox: true,
-  python: true,
-  seconds: true,
-  memoryMb: true,
-  concurrency: true,
-};
 
 const positive = z.number().positive();
 const notNegative = z.number().nonnegative();
@@ -90,7 +83,7 @@ export function assertWorkerOptions(options: WorkerOptions): void {
   if (analysis !== undefined) rejectUnknownOptions(analysis, COMPUTE_LIMITS, 'analysis');
   if (workspaces !== undefined) rejectUnknownOptions(workspaces, WORKSPACE_POLICY, 'workspaces');
   if (textLimits !== undefined) rejectUnknownOptions(textLimits, TEXT_LIMIT_NAMES, 'textLimits');
-  rejectUnknownOptions(trials, TRIAL_SETTINGS, 'trials');
+  rejectUnknownOptions(trials, TRIAL_SETTING_NAMES, 'trials');
 
   const [issue] = ValuesSchema.safeParse(options).error?.issues ?? [];
   if (issue !== undefined) throw unusable(issue.path.join('.'), issue.message);

@@ -1,5 +1,5 @@
+import type { OptionNames } from '../known-options.js';
 import type { AddOptions } from '../producers/add-options.js';
-import type { OptionNames } from '../producers/known-options.js';
 
 /** Options of a submission, as for the Redis producers. The token says who submits. */
 export type HttpAddOptions = Omit<AddOptions, 'submitter'>;

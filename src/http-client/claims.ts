@@ -1,4 +1,4 @@
-import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { GatewayConnection } from './connection.js';
 import type { components } from './openapi-types.js';
 import { MAX_POLL_MS } from './polling.js';

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.js';
-import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 
 export interface ClientOptions {
   /** Where `fleet serve` listens, as in `http://127.0.0.1:8080`. */

@@ -1,5 +1,5 @@
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { DeadLetterFilter } from '../producers/dead-letters.js';
-import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
 import type { HttpDeadLetterAction, HttpJob, RequestBody } from './answers.js';
 import type { GatewayConnection } from './connection.js';
 import type { operations } from './openapi-types.js';

@@ -1,9 +1,9 @@
 import type { FleetError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
 import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
 import type { RefinementStep } from '../producers/flows/refinement-step.js';
 import type { JobState } from '../producers/job-view.js';
-import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
 import type { WaitOptions } from '../producers/wait-for-job.js';
 import { failureError } from '../queues/failure.js';
 import type { JobKind } from '../queues/kind.js';

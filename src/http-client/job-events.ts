@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { FleetError, GatewayError } from '../errors.js';
-import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { HttpJob } from './answers.js';
 import type { GatewayConnection } from './connection.js';
 import type { components } from './openapi-types.js';

@@ -1,4 +1,4 @@
-import { type OptionNames, rejectUnknownOptions } from '../producers/known-options.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { HttpKnownSolution } from './answers.js';
 import type { GatewayConnection } from './connection.js';
 

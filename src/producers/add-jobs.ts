@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FleetError, JobError, RedisError, toFleetError } from '../errors.js';
 import { mapInChunks, yieldWhenBusy } from '../event-loop.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { asRedisError } from '../queues/redis-refusal.js';
 import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
 import { addJob, prepareData } from './add-job.js';
@@ -10,7 +11,6 @@ import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { jobOptions, separateBytes, storedData } from './job-options.js';
 import { withTags } from './job-tags.js';
-import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
 import { checkSubmission } from './submission-fields.js';

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { ErrorCode } from '../errors.js';
 import { FleetError, JobError, UsageError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { type CallRecord, readCallRecords } from '../queues/call-record.js';
 import { brokenJob, isTooDeep } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
@@ -9,7 +10,6 @@ import { findJob, locationOf, queueOfJobId } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import { type JobView, unreadable, viewJob, withTexts } from './job-view.js';
-import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { listedQueues } from './listed-queues.js';
 import { retryJob } from './retry-job.js';
 

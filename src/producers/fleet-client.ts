@@ -1,6 +1,7 @@
 import { type FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { UsageError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
 import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
@@ -12,7 +13,6 @@ import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/
 import { EndEvents, type QueueEnds } from './end-events.js';
 import { EventFeed } from './event-feed.js';
 import { YieldingFlowProducer } from './flows/yielding-flow-producer.js';
-import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { SharedEnds } from './shared-ends.js';
 

@@ -1,9 +1,9 @@
 import type { JobType, Queue } from 'bullmq';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { KindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import type { JobState } from './job-view.js';
-import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 import { listedQueues } from './listed-queues.js';
 
 export interface ListFilter {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { PayloadError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { DEFAULT_PRIORITY, MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { nameField } from '../queues/names.js';
 import type { AddOptions } from './add-options.js';
-import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 
 /** Maximum delay, in milliseconds: a year, which the score of a delayed job can represent. */
 const MAX_DELAY_MS = 365 * 86_400_000;

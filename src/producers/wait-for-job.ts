@@ -1,6 +1,7 @@
 import { deprecate } from 'node:util';
 import type { Redis } from 'ioredis';
 import { JobError, PayloadError, RedisError } from '../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-flags.js';
@@ -10,7 +11,6 @@ import { type JobLocation, jobNotFound, locationOf, queueOfJobId } from './find-
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
 import { hasEnded, type JobView, viewJob, withTexts } from './job-view.js';
-import { type OptionNames, rejectUnknownOptions } from './known-options.js';
 
 export interface WaitOptions {
   /** Maximum wait in milliseconds; default: no limit. The job goes on afterward. */

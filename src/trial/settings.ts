@@ -1,3 +1,5 @@
+import type { OptionNames } from '../known-options.js';
+
 /** How scripts are tried out. */
 export interface TrialSettings {
   /** `auto`, `bwrap`, `unshare`, `off`, or a command to which Python and its arguments are appended. */
@@ -11,6 +13,14 @@ export interface TrialSettings {
   /** Number of trials at the same time. */
   readonly concurrency: number;
 }
+
+export const TRIAL_SETTING_NAMES: OptionNames<TrialSettings> = {
+  sandbox: true,
+  python: true,
+  seconds: true,
+  memoryMb: true,
+  concurrency: true,
+};
 
 export const DEFAULT_TRIAL_SETTINGS: TrialSettings = {
   sandbox: 'auto',

@@ -1,10 +1,11 @@
 import { abortable } from '../async.js';
+import { rejectUnknownOptions } from '../known-options.js';
 import { RecentMap } from './recent-map.js';
 import { type FoundSandbox, findSandbox } from './sandbox/find-sandbox.js';
 import { runInside } from './sandbox/run-inside.js';
 import { DISK_MB, MAX_PROCESSES } from './sandbox/sandbox.js';
 import type { ScriptTrial, TrialOutcome } from './script-trial.js';
-import { DEFAULT_TRIAL_SETTINGS, type TrialSettings } from './settings.js';
+import { DEFAULT_TRIAL_SETTINGS, TRIAL_SETTING_NAMES, type TrialSettings } from './settings.js';
 import { Slots } from './slots.js';
 
 /** Number of outcomes that are remembered. */
@@ -17,7 +18,9 @@ export class Trials {
   readonly #remembered = new RecentMap<string, TrialOutcome>(REMEMBERED);
   #found: Promise<FoundSandbox> | undefined;
 
+  /** @throws PayloadError `invalid-payload` for a setting that does not exist. */
   constructor(settings: Partial<TrialSettings> = {}) {
+    rejectUnknownOptions(settings, TRIAL_SETTING_NAMES);
     this.#settings = { ...DEFAULT_TRIAL_SETTINGS, ...settings };
     this.#slots = new Slots(this.#settings.concurrency);
   }

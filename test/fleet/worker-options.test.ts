@@ -4,10 +4,17 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { AgentConfig } from '../../src/agents/agent-config.js';
+import { AgentType } from '../../src/agents/agent-type.js';
+import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { PromptRegistry } from '../../src/agents/prompt-registry.js';
 import { createLogger } from '../../src/fleet/logger.js';
+import { checkRedis } from '../../src/fleet/redis-check.js';
 import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
+import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
+import { Trials } from '../../src/trial/trials.js';
 import { redisOfFile } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -133,6 +140,38 @@ describe('FleetWorker.start and its Redis', () => {
     await expect(starting).rejects.toMatchObject({
       code: 'redis-unreachable',
       message: expect.stringContaining('broke the connection while the worker started'),
+    });
+  });
+});
+
+describe('other functions that take options', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'createAnthropicRunner',
+      () => createAnthropicRunner({ maxToken: 5 } as object),
+      'maxToken: is not an option here; did you mean "maxTokens"?',
+    ],
+    [
+      'AgentConfig',
+      () => new AgentConfig({ agentType: AgentType.summarize, modle: 'm' } as never),
+      'did you mean "model"?',
+    ],
+    ['PromptRegistry', () => new PromptRegistry({ override: '.' } as object), 'did you mean "overrides"?'],
+    ['Trials', () => new Trials({ second: 1 } as object), 'did you mean "seconds"?'],
+    [
+      'checkRedis',
+      () => checkRedis(options.redisUrl, { timeout: 1 } as object),
+      'timeout: is not an option here',
+    ],
+    [
+      'checkAndFixLeakage',
+      () => checkAndFixLeakage({ content: 'x' }, options.runner, { workspce: '.' } as object),
+      'did you mean "workspace"?',
+    ],
+  ])('%s refuses an unknown name', async (_name, call, says) => {
+    await expect((async () => call())()).rejects.toMatchObject({
+      code: 'invalid-payload',
+      message: expect.stringContaining(says),
     });
   });
 });

@@ -15,6 +15,7 @@ const LEAVES = [
   'open-descriptor',
   'link-boundary',
   'nearest-name',
+  'known-options',
 ];
 
 /** Rooms that each room may import. Before you add another, consider whether the dependency should exist. */
@@ -28,6 +29,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'open-descriptor': [],
   'link-boundary': [],
   'nearest-name': [],
+  'known-options': [],
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],
   // The contract of a kind names the settings of its computation.

@@ -4,6 +4,7 @@ import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import { analyzedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { JobFiles } from '../../agents/workspace/job-files.js';
 import { isAnalysisLimit, PayloadError } from '../../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import type { Solution } from '../../queues/common.js';
 import { digestOf } from '../../queues/digest.js';
 import {
@@ -49,12 +50,24 @@ export interface LeakageCheckOptions {
   readonly onProgress?: (step: string) => void;
 }
 
+const CHECK_OPTIONS: OptionNames<LeakageCheckOptions> = {
+  workspace: true,
+  model: true,
+  opinion: true,
+  files: true,
+  signal: true,
+  log: true,
+  analyst: true,
+  trials: true,
+  onProgress: true,
+};
+
 /**
  * Detects data leakage in a script and corrects the leaky blocks one after the other (REQ-SF-020, MLE-STAR
  * paper, section 3.4). The correction agent is only called after a "Yes".
  *
  * @returns the whole result of a `solution-check` job; `result.solution` is the script that may be evaluated.
- * @throws PayloadError if the script is empty; AgentError if the detection returned no usable answer or a call failed: it
+ * @throws PayloadError if the script is empty or an option does not exist; AgentError if the detection returned no usable answer or a call failed: it
  *   never passes a script that was not checked. TrialError if scripts are to be tried out and cannot be.
  */
 export async function checkAndFixLeakage(
@@ -62,6 +75,7 @@ export async function checkAndFixLeakage(
   runner: AgentRunner,
   options: LeakageCheckOptions = {},
 ): Promise<SolutionCheckResult> {
+  rejectUnknownOptions(options, CHECK_OPTIONS);
   if (solution.content === '') {
     throw new PayloadError('invalid-payload', 'solution.content: the script is empty', {
       field: 'solution.content',

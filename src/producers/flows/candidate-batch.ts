@@ -1,10 +1,10 @@
 import { PayloadError } from '../../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId, jobIdForKey } from '../job-id.js';
 import { retention } from '../job-options.js';
-import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import { addFlow, addFlows } from './add-flow.js';
 import { buildNodes, type CandidateNode } from './candidate-nodes.js';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { JobError, PayloadError } from '../../errors.js';
 import { yieldWhenBusy } from '../../event-loop.js';
+import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import type { FleetClient } from '../fleet-client.js';
-import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import type { Candidate, CandidateBatch } from './candidate-batch.js';
 import { type FlowNode, withShownKey } from './flow-jobs.js';

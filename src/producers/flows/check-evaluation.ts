@@ -1,9 +1,9 @@
 import type { JobsOptions } from 'bullmq';
 import { PayloadError } from '../../errors.js';
+import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import { isQueueName, nameField, QUEUE_NAME_RULE } from '../../queues/names.js';
 import { pipelineDataBytes, type TextLimits } from '../../queues/validate.js';
 import type { FleetClient } from '../fleet-client.js';
-import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { GUARD_FIELD } from './evaluation-guard.js';
 import type { Evaluation } from './guarded-evaluation.js';
 

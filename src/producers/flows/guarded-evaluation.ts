@@ -1,4 +1,5 @@
 import type { JobsOptions } from 'bullmq';
+import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import { digestOf } from '../../queues/digest.js';
 import {
   CHECK_STATUSES,
@@ -12,7 +13,6 @@ import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { jobOptions, retention } from '../job-options.js';
-import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import { addFlow } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';

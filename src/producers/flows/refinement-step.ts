@@ -1,3 +1,4 @@
+import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import type { ExtractPayload } from '../../queues/extract.js';
 import type { SummarizePayload } from '../../queues/summarize.js';
 import { preparePayload } from '../add-job.js';
@@ -6,7 +7,6 @@ import type { FleetClient } from '../fleet-client.js';
 import { JobHandle } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { jobOptions } from '../job-options.js';
-import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { checkSubmission } from '../submission-fields.js';
 import { addFlow } from './add-flow.js';
 import { contentOf } from './flow-content.js';

@@ -1,5 +1,5 @@
-import { PayloadError } from '../errors.js';
-import { suggestionFor } from '../nearest-name.js';
+import { PayloadError } from './errors.js';
+import { suggestionFor } from './nearest-name.js';
 
 /** The names of the options of a type, without those that are never there. If the type gets another option, so must the list. */
 export type OptionNames<T> = {
