@@ -100,7 +100,9 @@ function oddSteps(was: Table, is: Table): OddStep[] {
   return columns.flatMap((column) => {
     const own = (table: Table): Step[] => table.state.steps.filter((step) => touches(step, column));
     // Columns that are picked by type or in a loop may not be among those that are named.
-    const isSure = isWhole && !(isNamed && column.startsWith('?') && column !== OTHERS);
+    // Nor may those of a table of groups that was merged: their names are not known.
+    const isMerged = column.startsWith('?group[');
+    const isSure = isWhole && !isMerged && !(isNamed && column.startsWith('?') && column !== OTHERS);
     return sequenceDifferences(own(was), own(is)).map((step) => ({
       ...step,
       isCertain: step.isCertain && isFollowed && (isSure || (step.isOfAll && isSliced)),
@@ -188,8 +190,9 @@ function mayBeSame(one: string, other: string): boolean {
   const [was, is] = [innerSteps(one), innerSteps(other)];
   const lost = was.filter((label) => !is.includes(label));
   const added = is.filter((label) => !was.includes(label));
+  // A table of groups that is merged leaves the other columns as they are.
   const isKnown = (labels: readonly string[]): boolean =>
-    labels.every((label) => meaningOf(label) !== undefined);
+    labels.every((label) => meaningOf(label) !== undefined && !label.startsWith('group['));
   return lost.length > 0 === added.length > 0 || !isKnown([...lost, ...added]);
 }
 

@@ -243,8 +243,23 @@ function rowsBy(table: Table, index: Value, isRows: boolean): Table {
   if (columns !== undefined) return table.only(columns);
   const picked = table.withPick(`[${keyOf(index)}]`);
   if (isRows) return picked;
+  // Rows that were looked up for others, as those of neighbors: they stand in the place of these.
+  if (isOfRows(index)) return table.with({ isFollowed: false });
   // Rows of an array, or a column of a table whose name is not known.
   return index.kind === 'plain' && !/^-?\d/.test(index.label) ? table.only([`?${index.label}`]) : picked;
+}
+
+/** How deep the parts of a number are looked into. */
+const MAX_PARTS_DEPTH = 4;
+
+/** Whether a value is computed from rows in a way that is not followed. */
+function isOfRows(value: Value, depth = 0): boolean {
+  if (value.kind === 'table') return true;
+  return (
+    value.kind === 'plain' &&
+    depth < MAX_PARTS_DEPTH &&
+    value.parts.some((part) => isOfRows(part, depth + 1))
+  );
 }
 
 /** Columns by the names that a table had when they were read. */

@@ -192,7 +192,21 @@ function filled(table: Table, { positional, named }: Arguments): Table {
     }
     return result;
   }
+  const filledColumns = value.kind === 'learned' ? columnsOfSeries(value) : undefined;
+  if (filledColumns !== undefined) {
+    const result = table.with({});
+    const own = table.only(filledColumns);
+    result.set(filledColumns, [stepWith(`fillna(${besides(value, own)})`, own, [value])]);
+    return result;
+  }
   return table.withStep(stepWith(`fillna(${besides(value, table)})`, table, [value]));
+}
+
+/** Statistics of several columns: each fills its own, and no other. */
+function columnsOfSeries({ from, groups }: Learned): readonly string[] | undefined {
+  const { names } = from.state.columns;
+  const isSeries = groups === undefined && names !== undefined && names.length > 1;
+  return isSeries && names.every((name) => !name.startsWith('?')) ? names : undefined;
 }
 
 function dropped(table: Table, { positional, named }: Arguments): Table {
