@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterEach, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 import { correction, leaks } from '../support/agent-answers.js';
@@ -71,6 +72,38 @@ describe('fleet check', () => {
       expect(await run('1000')).toEqual(['checked']);
     },
   );
+
+  it('--budget is for all files together: what the first ones cost is not left for the others', async () => {
+    const files = ['one.py', 'two.py', 'three.py', 'four.py'];
+    const cwd = project(Object.fromEntries(files.map((name, at) => [name, `${CLEAN}x = ${at}\n`])));
+    // The call may cost up to 0.4 dollars, and costs 0.1: two or three fit into 0.6.
+    const reply = { ...leaks(), usage: { input_tokens: 1_000, output_tokens: 10_000 } };
+    const env = await answering(() => reply);
+    const { stdout, exitCode } = await fleetCommand(['check', '--json', '--budget', '0.6', ...files], {
+      cwd,
+      env,
+    });
+    const ends = (JSON.parse(stdout) as Entry[]).map(({ error }) => error?.code ?? 'checked');
+    expect(exitCode).toBe(2);
+    expect(ends).toContain('budget-exhausted');
+    expect(ends.filter((end) => end === 'checked').length).toBeGreaterThan(0);
+    expect(api?.requests.length).toBe(ends.filter((end) => end === 'checked').length);
+  });
+
+  it('the hook for commits checks on this machine alone, wherever the fleet is', async () => {
+    const hooks = readFileSync(packagePath('.pre-commit-hooks.yaml'), 'utf8');
+    const [, entry = ''] = /^ *entry: (.+)$/m.exec(hooks) ?? [];
+    const [command, ...settings] = entry.replace(' fleet check', '').split(' ');
+    expect(command).toBe('env');
+    const { stdout } = await execa(
+      'env',
+      [...settings, 'sh', '-c', 'echo "$FLEET_AGENT/$FLEET_REDIS_URL/"'],
+      {
+        env: { FLEET_REDIS_URL: 'redis://queue.internal:6379', FLEET_AGENT: 'anthropic' },
+      },
+    );
+    expect(stdout).toBe('offline//');
+  });
 
   it('a leaky script: exit 1, with finding and diff, and without colors in a pipe', async () => {
     const cwd = project({ 'leaky.py': LEAKY });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { analyzeLeakage } from '../../src/leakage/analyze.js';
 import { proveCorrection } from '../../src/leakage/score-flow/prove-correction.js';
 import { labeledScripts } from './labeled-scripts.js';
 
@@ -34,6 +35,68 @@ describe('steps across rows', () => {
     });
     expect(await proveCorrection(was, was, ['scaling'])).toEqual({ outcome: 'proven' });
   });
+});
+
+describe('right corrections of labeled scripts that look like other steps', () => {
+  it.each([
+    ['tenth.jsonl', 'alpha-leak-022', 'prices of neighbors, looked up for each part', 'not-provable'],
+    ['tenth.jsonl', 'alpha-leak-050', 'a merged table of group statistics that is left out', 'not-provable'],
+    ['fifteenth.jsonl', 'g_n01', 'medians of several columns in one fill', 'proven'],
+  ])('REQ-SF-019: %s %s: %s: %s', async (file, id, _, outcome) => {
+    const row = labeledScripts(file).find((one) => one.id === id);
+    const { script = '', fixed } = row ?? {};
+    const kinds = (await analyzeLeakage(script)).findings.map(({ kind }) => kind);
+    expect(await proveCorrection(script, fixed ?? '', kinds)).toMatchObject({ outcome });
+  });
+});
+
+describe('what is not followed', () => {
+  const script = `import pandas as pd
+from sklearn.linear_model import Ridge
+from sklearn.metrics import mean_squared_error
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+rides = pd.read_csv("rides.csv")
+X = rides.drop(columns=["fare"])
+X["km"] = X["km"].clip(0, 60)
+X = StandardScaler().fit_transform(X)
+a, b, c, d = train_test_split(X, rides["fare"], random_state=0)
+m = Ridge(alpha=2).fit(a, c)
+parts = []
+parts.append(m.predict(b))
+print("Final Validation Performance:", mean_squared_error(d, parts[0]) ** 0.5)
+`;
+  const right = script
+    .replace('X = StandardScaler().fit_transform(X)\n', '')
+    .replace(
+      'm = Ridge',
+      'scaler = StandardScaler().fit(a)\na, b = scaler.transform(a), scaler.transform(b)\nm = Ridge',
+    );
+
+  it('REQ-SF-019: a correction that changes nothing else is proven', async () => {
+    expect(await proveCorrection(script, right, ['scaling'])).toEqual({ outcome: 'proven' });
+  });
+
+  it.each([
+    ['a limit', '.clip(0, 60)', '.clip(0, 90)'],
+    ['a step that is harmless only where it is new', 'X["km"] = X["km"].clip(0, 60)\n', ''],
+    ['what is done with the score', '** 0.5', '** 2'],
+    ['a name that nothing binds', 'scaler = StandardScaler().fit(a)\n', ''],
+    ['predictions that are not collected', 'parts.append(m.predict(b))\n', ''],
+    ['a transformer that is never fitted', 'StandardScaler().fit(a)', 'StandardScaler()'],
+    ['a transformer that is fitted on other rows', '.fit(a)', '.fit(a[:9])'],
+  ])('REQ-SF-019: %s is not proven', async (_, from, to) => {
+    expect(right).toContain(from);
+    const { outcome } = await proveCorrection(script, right.replace(from, to), ['scaling']);
+    expect(outcome).not.toBe('proven');
+  });
+
+  it.each(['selection', 'early-stopping', 'stacking'])(
+    'REQ-SF-019: the rows that a %s is decided on are not compared, so nothing is proven',
+    async (kind) => {
+      expect(await proveCorrection(script, right, [kind])).toMatchObject({ outcome: 'not-provable' });
+    },
+  );
 });
 
 /** Numbers from 0 to below 1, the same in every run. */

@@ -1,4 +1,4 @@
-import { type Arguments, construct, fitOn, optionsText, predict, transform } from './estimators.js';
+import { type Arguments, construct, fitOn, ofLabels, optionsText, predict, transform } from './estimators.js';
 import type { Follower } from './follower.js';
 import { Table } from './table.js';
 import { assign, callGrouped, callMethod, combine, concatenated, stepWith, used } from './table-calls.js';
@@ -13,6 +13,7 @@ import {
   predictionsIn,
   type Score,
   type Value,
+  wayOf,
 } from './values.js';
 import { ABOUT, CROSS_VALIDATION, METRIC, NO_TABLE, PICKS, READS, SAME, SHOWS, STATISTIC } from './words.js';
 
@@ -144,7 +145,9 @@ function onEstimator(follower: Follower, name: string, estimator: Estimator, arg
     const label = `resample ${estimator.label}`;
     return {
       kind: 'items',
-      items: [rows, y].map((value) => (value?.kind === 'table' ? value.withPick(label) : plain(label))),
+      items: [rows, y].map((value, at) =>
+        value?.kind === 'table' ? value.withPick(at === 0 ? label : ofLabels(label)) : plain(label),
+      ),
     };
   }
   if (name === 'fit_transform' && rows !== undefined) {
@@ -181,8 +184,9 @@ function scored(
   label: string,
   labels: Value | undefined,
   predictions: readonly Prediction[],
+  way = '',
 ): Score {
-  const score: Score = { kind: 'score', label, labels, predictions };
+  const score: Score = { kind: 'score', label, labels, predictions, way };
   follower.scores.push(score);
   return score;
 }
@@ -209,12 +213,14 @@ export function callFunction(
     return crossValidated(follower, name, args);
   if (METRIC.test(name)) {
     const predictions = positional.concat([...named.values()]).flatMap((value) => predictionsIn(value));
+    if (predictions.length === 0 && module !== '') scored(follower, name, undefined, []);
     if (predictions.length > 0) {
       const labels = named.get('y_true') ?? positional.find((value) => predictionsIn(value).length === 0);
       const options = [...named]
         .filter(([option]) => !/^y_/.test(option))
         .map(([option, value]) => `${option}=${keyOf(value)}`);
-      return scored(follower, `${name}(${options.sort().join()})`, labels, predictions);
+      const way = positional.filter((value) => predictionsIn(value).length > 0).map((value) => wayOf(value));
+      return scored(follower, `${name}(${options.sort().join()})`, labels, predictions, way.join());
     }
   }
   if (/^(concat|concatenate|vstack|hstack|column_stack|c_|append)$/.test(name)) {

@@ -12,20 +12,29 @@ import { Follower } from './follower.js';
 import { bind, runFunction, runSuite } from './run.js';
 import type { Table } from './table.js';
 import type { Tolerance } from './tolerance.js';
-import type { Prediction, Score, Training } from './values.js';
+import { keyOf, type Prediction, type Score, type Training } from './values.js';
 import { meaningOf } from './words.js';
 
-/** Follows a script to its scores: those that it shows, or all if it shows none. */
-export function scoresOf(module: Module): readonly Score[] {
+/** What a script computes its scores from, as far as it was followed. */
+export interface Flow {
+  /** Those that it shows, or all if it shows none. */
+  readonly scores: readonly Score[];
+  /** Names that nothing binds. */
+  readonly unbound: ReadonlySet<string>;
+}
+
+/** Follows a script to its scores. */
+export function flowOf(module: Module): Flow {
   const follower = new Follower(module, { evaluate, bind, runFunction });
   runSuite(follower, follower.scope, follower.statements);
-  return follower.shown.length > 0 ? follower.shown : follower.scores;
+  const { shown, scores, unbound } = follower;
+  return { scores: shown.length > 0 ? shown : scores, unbound };
 }
 
 /** What the scores of a corrected script are made of otherwise than before, beyond what the correction has to change. */
 export function flowDifferences(
-  was: readonly Score[],
-  is: readonly Score[],
+  { scores: was, unbound: before }: Flow,
+  { scores: is, unbound: after }: Flow,
   tolerance: Tolerance,
 ): Difference[] {
   const unknown = (what: string): Difference[] => [{ what, isCertain: false }];
@@ -33,7 +42,15 @@ export function flowDifferences(
   if (is.length === 0) return unknown('no score was followed in the corrected script');
   const pairs = pairsOf(was, is);
   if (pairs.length === 0) return unknown('the scores could not be matched with those before');
-  return unique(pairs.flatMap(([old, now]) => scoreDifferences(old, now, tolerance)));
+  const missing = [...after].filter((name) => !before.has(name)).map((name) => `nothing binds \`${name}\``);
+  return unique([
+    ...pairs.flatMap(([old, now]) => scoreDifferences(old, now, tolerance)),
+    ...missing.flatMap(unknown),
+    ...(tolerance.isChosen
+      ? unknown('what something is chosen by, or training is stopped by, is not compared')
+      : []),
+    ...(is.length < was.length ? unknown('a score is not computed any more') : []),
+  ]);
 }
 
 /** The scores of both, one by one; if one script has more, the last that is computed in the same way. */
@@ -53,10 +70,14 @@ function scoreDifferences(was: Score, is: Score, tolerance: Tolerance): Differen
       isCertain: tolerance.model === 'strict',
     });
   }
+  if (was.way !== is.way || was.shownAs !== is.shownAs)
+    found.push({ what: 'something else is done with the predictions or the score', isCertain: false });
   const [old, now] = [was.labels, is.labels];
   const [before, after] = [was.predictions.at(-1), is.predictions.at(-1)];
   if (old?.kind === 'table' && now?.kind === 'table') {
-    found.push(...labelDifferences('labels that are scored', old, now, tolerance, tolerance.scoredRows));
+    found.push(
+      ...labelDifferences('labels that are scored', old, now, tolerance, openAtMost(tolerance.scoredRows)),
+    );
     if (
       before !== undefined &&
       after !== undefined &&
@@ -68,9 +89,24 @@ function scoreDifferences(was: Score, is: Score, tolerance: Tolerance): Differen
         isCertain: tolerance.scoredRows === 'strict' && now.state.isFollowed && after.X.state.isFollowed,
       });
     }
-  }
-  if (before === undefined || after === undefined) return found;
-  return [...found, ...predictionDifferences(before, after, tolerance)];
+  } else if (old === undefined || now === undefined || keyOf(old) !== keyOf(now))
+    found.push({ what: 'the labels that are scored could not be followed', isCertain: false });
+  if (was.predictions.length === 0 || was.predictions.length !== is.predictions.length)
+    found.push({ what: 'the predictions that are scored could not be followed', isCertain: false });
+  const isAll = was.predictions.length === is.predictions.length;
+  const compared = isAll
+    ? was.predictions.flatMap((one, at) =>
+        is.predictions[at] === undefined ? [] : [[one, is.predictions[at]] as const],
+      )
+    : before === undefined || after === undefined
+      ? []
+      : [[before, after] as const];
+  return [...found, ...compared.flatMap(([one, other]) => predictionDifferences(one, other, tolerance))];
+}
+
+/** That rows change may be the correction; whether it is cannot be shown. */
+function openAtMost(strictness: Tolerance['scoredRows']): Tolerance['scoredRows'] {
+  return strictness === 'any' ? 'open' : strictness;
 }
 
 function predictionDifferences(was: Prediction, is: Prediction, tolerance: Tolerance): Difference[] {
@@ -86,32 +122,42 @@ function predictionDifferences(was: Prediction, is: Prediction, tolerance: Toler
       isCertain: isStrict && was.uses[0] !== is.uses[0],
     });
   }
-  found.push(...tableDifferences('rows that are scored', was.X, is.X, tolerance, tolerance.scoredRows));
+  found.push(
+    ...tableDifferences('rows that are scored', was.X, is.X, tolerance, openAtMost(tolerance.scoredRows)),
+  );
   if (tolerance.isSampled && is.X.state.picks.some(isResampling))
     found.push({ what: 'rows that are scored would be made up', isCertain: is.X.state.isFollowed });
   const { training: old } = was;
   const { training: now } = is;
-  if (old === undefined) return found;
+  if (!is.isFollowed || !is.X.state.isFollowed || now?.X.state.isFollowed === false)
+    found.push({ what: 'how the rows or the model are made could not be followed', isCertain: false });
+  if (old === undefined)
+    return [...found, { what: 'the training of the model could not be followed', isCertain: false }];
   if (now === undefined)
     return [...found, { what: 'the training of the model could not be followed', isCertain: false }];
   return [
     ...found,
-    ...trainingDifferences(old, now, tolerance),
+    ...trainingDifferences(old, now, tolerance, is.X),
     ...softened(unlikeParts(was, is), tolerance.isOutOfFold ? 'open' : 'strict'),
     ...learnedElsewhere(was, is, tolerance),
   ];
 }
 
-function trainingDifferences(was: Training, is: Training, tolerance: Tolerance): Difference[] {
-  const found = tableDifferences('training rows', was.X, is.X, tolerance, tolerance.trainingRows);
+function trainingDifferences(was: Training, is: Training, tolerance: Tolerance, scored: Table): Difference[] {
+  const isRight = tolerance.trainingRows === 'any' && isOtherSide(is.X, scored);
+  const rows = isRight ? 'any' : openAtMost(tolerance.trainingRows);
+  const found = tableDifferences('training rows', was.X, is.X, tolerance, rows);
   const isSampled = (training: Training): boolean => training.X.state.picks.some(isResampling);
   if (tolerance.isSampled && isSampled(was) && !isSampled(is))
     found.push({
       what: 'the training rows would not be re-sampled any more',
       isCertain: is.X.state.isFollowed,
     });
+  const samplers = (training: Training): string => training.X.state.picks.filter(isResampling).join();
+  if (isSampled(was) && isSampled(is) && samplers(was) !== samplers(is))
+    found.push({ what: 'the training rows would be re-sampled in another way', isCertain: false });
   if (was.y?.kind !== 'table' || is.y?.kind !== 'table') return found;
-  found.push(...labelDifferences('labels of the training', was.y, is.y, tolerance, tolerance.trainingRows));
+  found.push(...labelDifferences('labels of the training', was.y, is.y, tolerance, rows));
   if (areRowsOfOne(was.X, was.y) && !areRowsOfOne(is.X, is.y)) {
     found.push({
       what: 'the model would be trained with features and labels of different rows',
@@ -121,7 +167,15 @@ function trainingDifferences(was: Training, is: Training, tolerance: Tolerance):
   return found;
 }
 
-/** `open`: it is no certain mistake. */
+/** Whether rows are on the training side of the division that the scored rows are on the other side of, or a part of that side. */
+function isOtherSide({ state: { picks } }: Table, { state: scored }: Table): boolean {
+  const last = scored.picks.at(-1);
+  if (last === undefined || !/^(split|fold) .* 1$/.test(last)) return false;
+  const side = [...scored.picks.slice(0, -1), last.replace(/1$/, '0')];
+  return side.every((pick, at) => picks[at] === pick);
+}
+
+/** `open`: it is no certain mistake. `any`: it was shown to be right. */
 function softened(differences: readonly Difference[], how: 'strict' | 'open' | 'any'): Difference[] {
   if (how === 'any') return [];
   return differences.map(({ what, isCertain }) => ({ what, isCertain: isCertain && how === 'strict' }));
@@ -135,7 +189,7 @@ function tableDifferences(
   rows: Tolerance['scoredRows'],
 ): Difference[] {
   return [
-    ...softened(valueDifferences(was, is), tolerance.steps),
+    ...softened(valueDifferences(was, is), openAtMost(tolerance.steps)),
     ...softened(rowDifferences(was, is, tolerance.isSampled), rows),
   ].map(({ what, isCertain }) => ({ what: `the ${subject} would ${what}`, isCertain }));
 }
@@ -197,6 +251,11 @@ function misplacedLearning({ training, X }: Prediction): Difference[] {
         found.push({
           what: `${name} would be learned on a part of the training rows`,
           isCertain: isFollowed,
+        });
+      else if (learned.join('>') !== rows.join('>'))
+        found.push({
+          what: `${name} would be learned on other rows than those of the training (${learned.at(-1) ?? 'all'})`,
+          isCertain: false,
         });
       const isAligned = table.state.steps.slice(at).some((step) => /^(reindex|align)/.test(step.label));
       if (

@@ -135,7 +135,7 @@ function columnsOf(tables: readonly Table[]): string[] {
 }
 
 function sequenceDifferences(was: readonly Step[], is: readonly Step[]): OddStep[] {
-  const lost = without(was, is).filter(({ label }) => !HARMLESS.test(label));
+  const lost = without(was, is);
   const added = without(is, was).filter(({ label }) => !HARMLESS.test(label));
   if (lost.length === 0 && added.length === 0) {
     const order = (steps: readonly Step[]): string[] =>
@@ -153,7 +153,11 @@ function sequenceDifferences(was: readonly Step[], is: readonly Step[]): OddStep
       label,
       isLost: true,
       isOfAll: columns === '*',
-      isCertain: isSwapped || (!isRowsOfOther(label) && !added.some((step) => mayBeSame(label, step.label))),
+      isCertain:
+        isSwapped ||
+        (!HARMLESS.test(label) &&
+          !isRowsOfOther(label) &&
+          !added.some((step) => mayBeSame(label, step.label))),
     })),
     ...added.map(({ label, columns }) => ({
       label,
@@ -298,7 +302,9 @@ export function isResampling(pick: string): boolean {
 /** Whether features and labels, or labels and predictions, are of the same rows. */
 export function areRowsOfOne(one: Table, other: Table): boolean {
   if (one.state.source.split(' #')[0] !== other.state.source.split(' #')[0]) return true;
-  const [first, second] = [one.state.picks, other.state.picks];
+  const picksOf = ({ state }: Table): string[] =>
+    state.picks.map((pick) => (isResampling(pick) ? pick.replace(/ labels$/, '') : pick));
+  const [first, second] = [picksOf(one), picksOf(other)];
   if (first.join('>') === second.join('>')) return true;
   // Conditions and lists of rows may pick the same rows, written in two ways.
   return ![...first, ...second].every(isKnownPick);

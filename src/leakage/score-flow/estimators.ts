@@ -107,6 +107,11 @@ function isTransformer({ label, steps, branches }: Estimator): boolean {
   return TRANSFORMER.test(label.split('(')[0] ?? '') || label.startsWith('fillna(');
 }
 
+/** The re-sampling of labels, beside that of features. */
+export function ofLabels(pick: string): string {
+  return `${pick} labels`;
+}
+
 /** Fits an estimator: transformers learn from the rows, a model at the end is trained on what they give. */
 export function fitOn(estimator: Estimator, table: Table, y: Value | undefined): void {
   // A table may change afterwards.
@@ -129,7 +134,7 @@ export function fitOn(estimator: Estimator, table: Table, y: Value | undefined):
     const isLast = at === steps.length - 1;
     if (step.isSampler) {
       current = current.withPick(`resample ${step.label}`);
-      if (labels?.kind === 'table') labels = labels.withPick(`resample ${step.label}`);
+      if (labels?.kind === 'table') labels = labels.withPick(ofLabels(`resample ${step.label}`));
       continue;
     }
     fitOn(step, current, labels);
@@ -153,7 +158,7 @@ export function transform(estimator: Estimator, rows: Table): Table {
       ? {}
       : { learning: { picks: fitted.state.picks, isMixed: hasOtherSteps(fitted, rows) } }),
   });
-  return estimator.isFollowed ? made : made.with({ isFollowed: false });
+  return estimator.isFollowed && fitted !== undefined ? made : made.with({ isFollowed: false });
 }
 
 function inBranches(

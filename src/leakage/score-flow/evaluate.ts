@@ -89,6 +89,7 @@ function unbound(follower: Follower, scope: Scope, name: string): Value {
   const path = follower.imports.get(name);
   if (path !== undefined) return plain(path);
   if (BUILTIN.test(name)) return plain(name);
+  follower.unbound.add(name);
   const table = Table.from(`=${name}`);
   scope.set(name, table);
   return table;
@@ -243,7 +244,7 @@ function rowsBy(table: Table, index: Value, isRows: boolean): Table {
   if (columns !== undefined) return table.only(columns);
   const picked = table.withPick(`[${keyOf(index)}]`);
   if (isRows) return picked;
-  // Rows that were looked up for others, as those of neighbors: they stand in the place of these.
+  // Rows that were looked up for others, as those of neighbors: they replace these.
   if (isOfRows(index)) return table.with({ isFollowed: false });
   // Rows of an array, or a column of a table whose name is not known.
   return index.kind === 'plain' && !/^-?\d/.test(index.label) ? table.only([`?${index.label}`]) : picked;
@@ -256,9 +257,7 @@ const MAX_PARTS_DEPTH = 4;
 function isOfRows(value: Value, depth = 0): boolean {
   if (value.kind === 'table') return true;
   return (
-    value.kind === 'plain' &&
-    depth < MAX_PARTS_DEPTH &&
-    value.parts.some((part) => isOfRows(part, depth + 1))
+    value.kind === 'plain' && depth < MAX_PARTS_DEPTH && value.parts.some((part) => isOfRows(part, depth + 1))
   );
 }
 

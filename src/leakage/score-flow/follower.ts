@@ -2,7 +2,7 @@ import type { Expr, Module, Stmt } from '../syntax/ast.js';
 import { countText } from '../values/work.js';
 import type { Arguments } from './estimators.js';
 import type { Score, Value } from './values.js';
-import { Scope, scoresIn, type UserFunction } from './values.js';
+import { Scope, scoresIn, type UserFunction, wayOf } from './values.js';
 
 const MAX_DEPTH = 8;
 /** Calls of functions of the script that are followed, all together. */
@@ -26,6 +26,8 @@ export class Follower {
   readonly files = new Map<string, Value>();
   /** Paths of what is imported, by name. */
   readonly imports = new Map<string, string>();
+  /** Names that are read and that nothing binds. */
+  readonly unbound = new Set<string>();
   #depth = 0;
   #calls = 0;
 
@@ -61,7 +63,10 @@ export class Follower {
 
   show(values: readonly Value[]): void {
     for (const value of values)
-      for (const score of scoresIn(value)) if (!this.shown.includes(score)) this.shown.push(score);
+      for (const score of scoresIn(value)) {
+        score.shownAs ??= wayOf(value);
+        if (!this.shown.includes(score)) this.shown.push(score);
+      }
   }
 
   /** Runs the body of a function, unless calls are too many or too deep. */

@@ -1,8 +1,9 @@
 import type { Module } from '../syntax/ast.js';
 import { parseModule } from '../syntax/parse-module.js';
 import { withinWorkLimit } from '../values/work.js';
-import { flowDifferences, scoresOf } from './compare-flows.js';
+import { flowDifferences, flowOf } from './compare-flows.js';
 import type { Difference } from './compare-tables.js';
+import { lostConstants } from './lost-constants.js';
 import { toleranceFor } from './tolerance.js';
 
 /**
@@ -43,5 +44,5 @@ export async function proveCorrection(
 }
 
 function differencesOf(was: Module, is: Module, kinds: readonly string[]): Difference[] {
-  return flowDifferences(scoresOf(was), scoresOf(is), toleranceFor(kinds));
+  return [...flowDifferences(flowOf(was), flowOf(is), toleranceFor(kinds)), ...lostConstants(was, is)];
 }

@@ -10,6 +10,8 @@ export interface Tolerance {
   readonly steps: Strictness;
   /** Model, its parameters, and how its predictions are used. */
   readonly model: Strictness;
+  /** Whether something is chosen, or training is stopped, by scores: on which rows is not compared. */
+  readonly isChosen: boolean;
   /** Whether rows that were made up stay out of the scored ones. */
   readonly isSampled: boolean;
   /** Whether training rows may get values out of folds, and the scored rows those of all training rows. */
@@ -47,6 +49,7 @@ export function toleranceFor(kinds: readonly string[]): Tolerance {
     scoredRows: strictness('scoredRows'),
     steps: strictness('steps'),
     model: strictness('model'),
+    isChosen: kinds.some((kind) => /^(selection|early-stopping|stacking)$/.test(kind)),
     isSampled: kinds.includes('over-sampling'),
     isOutOfFold: kinds.some((kind) => /^(target-encoding|stacking)$/.test(kind)),
   };

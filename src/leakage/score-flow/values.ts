@@ -1,4 +1,5 @@
 import type { Expr, Parameter, Suite } from '../syntax/ast.js';
+import { countWork } from '../values/work.js';
 import { type ColumnSet, type Columns, type Table, touches } from './table.js';
 
 /** A number, a text, or anything else; values that it is made of may hold scores. */
@@ -100,6 +101,10 @@ export interface Score {
   readonly label: string;
   readonly labels: Value | undefined;
   readonly predictions: readonly Prediction[];
+  /** What is done with the predictions before they are scored, as a text. */
+  readonly way: string;
+  /** What is done with the score before it is shown, as a text. */
+  shownAs?: string;
 }
 
 /** A table whose rows are grouped. */
@@ -163,6 +168,31 @@ export function scoresIn(value: Value, found: Score[] = [], depth = 0): Score[] 
     for (const entry of value.entries.values()) scoresIn(entry, found, depth + 1);
   return found;
 }
+
+/** How deep a computation is written out. */
+const MAX_WAY = 12;
+
+/** How a value is computed from predictions and scores, as a text that says nothing about the rows. */
+export function wayOf(value: Value, depth = 0): string {
+  countWork(1);
+  if (depth > MAX_WAY) return '…';
+  const inner = (values: readonly Value[]): string => values.map((part) => wayOf(part, depth + 1)).join();
+  switch (value.kind) {
+    case 'plain':
+      return value.parts.length === 0
+        ? value.label.slice(0, MAX_CONSTANT)
+        : `${/^[^([{]*/.exec(value.label)?.[0] ?? ''}(${inner(value.parts)})`;
+    case 'items':
+      return `[${inner(value.items)}]`;
+    case 'dictionary':
+      return `{${inner([...value.entries.values()])}}`;
+    default:
+      return value.kind;
+  }
+}
+
+/** Characters of a constant that count. */
+const MAX_CONSTANT = 80;
 
 /** Predictions in a value. */
 export function predictionsIn(value: Value, found: Prediction[] = [], depth = 0): Prediction[] {
