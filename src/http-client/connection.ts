@@ -57,15 +57,20 @@ export class GatewayConnection {
     return data as Data;
   }
 
-  /** Sends one request of which a refusal is an answer as well: it is neither sent again nor thrown. */
+  /**
+   * Sends one request, once, of which a status such as 503 is an answer as well.
+   * @throws FleetError with the code of a problem document; GatewayError if no gateway answers there.
+   */
   async ask<Body>(
     request: (api: GatewayApi, fetchOnce: (request: Request) => Promise<Response>) => Promise<Answer<Body>>,
   ): Promise<Body> {
     const fetchOnce = (one: Request) => this.#fetchOnce(one);
     const { data, error, response } = await this.#answerOf((api) => request(api, fetchOnce));
-    const body = response.ok ? data : error;
-    if (typeof body !== 'object') throw this.#errorOf(body, response.status);
-    return body as Body;
+    if (response.ok) return data as Body;
+    if (typeof error !== 'object' || errorOfProblem(error) !== undefined) {
+      throw this.#errorOf(error, response.status);
+    }
+    return error as Body;
   }
 
   async #answerOf<Data>(request: (api: GatewayApi) => Promise<Answer<Data>>): Promise<Answer<Data>> {

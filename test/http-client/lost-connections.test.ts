@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FleetHttpClient, type HttpJobEvent } from '../../src/http-client/index.js';
+
+/** A client of a gateway that answers like this. */
+async function clientOf(answer: RequestListener, retryTimeoutMs = 60_000): Promise<FleetHttpClient> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return new FleetHttpClient({ url: `http://127.0.0.1:${port}`, retryTimeoutMs });
+}
+
+async function collect(events: AsyncIterable<HttpJobEvent>): Promise<HttpJobEvent[]> {
+  const all: HttpJobEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe('the events of a job', () => {
+  it('continue after the last one when the connection was lost in the middle of an event', async () => {
+    const asked: (string | undefined)[] = [];
+    const fleet = await clientOf((request, response) => {
+      asked.push(request.headers['last-event-id'] as string | undefined);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (asked.length === 1) {
+        response.write('id: 1-0\nevent: state\ndata: {"state":"active"}\n\nid: 2-0\nevent: progr');
+        setImmediate(() => response.destroy());
+      } else {
+        response.write('id: 2-0\nevent: progress\ndata: {"progress":"ä"}\n\n: still here\n\n');
+        response.end('id: 3-0\nevent: end\ndata: {"id":"x","removed":true}\n\n');
+      }
+    });
+    expect(await collect(fleet.events('x'))).toEqual([
+      { id: '1-0', name: 'state', data: { state: 'active' } },
+      { id: '2-0', name: 'progress', data: { progress: 'ä' } },
+      { id: '3-0', name: 'end', data: { id: 'x', removed: true } },
+    ]);
+    expect(asked).toEqual([undefined, '1-0']);
+  });
+
+  it('end with the refusal of the gateway, and with an error when it stays away', async () => {
+    const refusing = await clientOf((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ code: 'job-not-found', detail: 'there is no job "x"' }));
+    });
+    await expect(collect(refusing.events('x'))).rejects.toMatchObject({ code: 'job-not-found' });
+    const away = await clientOf((request) => request.socket.destroy(), 0);
+    await expect(collect(away.events('x'))).rejects.toMatchObject({ code: 'gateway-unreachable' });
+  });
+
+  it('close the connection when the caller has seen enough', async () => {
+    let closed: Promise<unknown> = Promise.resolve();
+    const fleet = await clientOf((_request, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('id: 1-0\nevent: state\ndata: {"state":"active"}\n\n');
+    });
+    for await (const { name } of fleet.events('x')) {
+      expect(name).toBe('state');
+      break;
+    }
+    await closed;
+  });
+});
+
+describe('health', () => {
+  it('of a gateway that is not well is an answer, and is asked for once', async () => {
+    let requests = 0;
+    const fleet = await clientOf((_request, response) => {
+      requests += 1;
+      response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '0' });
+      response.end('{"status":"unavailable","redis":"away"}');
+    });
+    expect(await fleet.health()).toEqual({ status: 'unavailable', redis: 'away' });
+    expect(await fleet.readiness()).toMatchObject({ redis: 'away' });
+    expect(requests).toBe(2);
+  });
+
+  it('of a gateway that refuses to tell is an error', async () => {
+    const fleet = await clientOf((_request, response) => {
+      response.writeHead(429, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ code: 'too-many-requests', detail: 'too many' }));
+    });
+    await expect(fleet.readiness()).rejects.toMatchObject({ code: 'too-many-requests' });
+  });
+
+  it('of something that is no gateway is an error', async () => {
+    const fleet = await clientOf((_request, response) => {
+      response.writeHead(502).end('<h1>Bad gateway</h1>');
+    });
+    await expect(fleet.health()).rejects.toMatchObject({
+      code: 'gateway-unreachable',
+      message: expect.stringContaining('answered 502 with something that is not JSON'),
+    });
+  });
+});
