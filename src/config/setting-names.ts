@@ -20,7 +20,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 };
 
 /** What Kubernetes sets in every container for a service whose name begins with `fleet`. */
-const SERVICE_LINK = /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT(?:_\d+_[A-Z]+(?:_[A-Z]+)?)?)$/;
+const SERVICE_LINK = /_SERVICE_(?:HOST|PORT)(?:$|_)|_PORT(?:$|_\d+_)/;
 
 /** The last word of a name, where it is a unit. */
 const UNIT = /_(?:MS|S|SECS?|SECONDS|MINUTES|HOURS|DAYS|USD|EUR|BYTES|KB|MB|MIB|GB|PERCENT)$/;
