@@ -58,15 +58,25 @@ function codeUnits(text: string): Uint16Array {
   return units;
 }
 
+let lastHaystack = { text: '', units: new Uint16Array() };
+
+/** The code units of a text that is searched. All blocks of a script are looked for in it, one after the other. */
+function codeUnitsOfHaystack(text: string): Uint16Array {
+  if (lastHaystack.text !== text) lastHaystack = { text, units: codeUnits(text) };
+  return lastHaystack.units;
+}
+
 /** `search` for text: offsets are UTF-16 code units. */
 export function searchText(needle: string, haystack: string): SearchResult | null {
   if (needle.length > haystack.length) return null;
-  return search(codeUnits(needle), codeUnits(haystack));
+  return search(codeUnits(needle), codeUnitsOfHaystack(haystack));
 }
 
 /** Every offset at which a text is, also where it overlaps itself. */
 export function occurrencesOf(needle: string, haystack: string): Iterable<number> {
-  return needle.length > haystack.length ? [] : offsetsOf(codeUnits(needle), codeUnits(haystack), true);
+  return needle.length > haystack.length
+    ? []
+    : offsetsOf(codeUnits(needle), codeUnitsOfHaystack(haystack), true);
 }
 
 /**

@@ -132,6 +132,7 @@ describe('one tree with thousands of children over HTTP', () => {
     });
     while (!answered) {
       health.push((await gateway.send('GET', '/healthz')).status);
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const { status, json } = await taken;
     expect([status, json.evaluations?.length]).toEqual([202, MAX_CANDIDATES]);

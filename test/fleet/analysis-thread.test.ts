@@ -51,10 +51,12 @@ describe('the analysis thread', () => {
     const located = { start: 0, end: line.length, text: line };
     const code = `# ...\n${'"a"\n'.repeat(30_000)}`;
     const answer = `\`\`\`python\n${code}\`\`\``;
-    const expectTakenInThread = watchMainThread();
+    const expectDoneInThread = await watchMainThread('solution');
     const taken = await analyst().takeCorrection(answer, located, content, true);
     expect(taken).toMatchObject({ ok: true });
-    expectTakenInThread();
+    await expectDoneInThread(async () => {
+      expect(await IN_PLACE_ANALYST.takeCorrection(answer, located, content, true)).toEqual(taken);
+    });
     expect(await analyst().neutralize('!ls\n')).toBe('0  \n');
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { ContaminationDetector } from '../../src/contamination/index.js';
 import { addContamination } from '../../src/producers/contamination.js';
 import { addKnownSolutions, removeKnownSolutions } from '../../src/producers/known-solutions.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -64,10 +65,17 @@ describe('a contamination job', () => {
     await addKnownSolutions(fleet, [{ testCaseId: 'big', solution: known }]);
     const warm = await addContamination(fleet, { output: 'x = 1', testCase: testCase('big') });
     await warm.result();
-    const handle = await addContamination(fleet, { output: lines.join('\n'), testCase: testCase('big') });
-    const expectComparedInThread = watchMainThread();
+    const output = lines.join('\n');
+    const handle = await addContamination(fleet, { output, testCase: testCase('big') });
+    const expectDoneInThread = await watchMainThread('contamination');
     const result = await handle.result();
     expect(result.contaminated).toBe(true);
-    expectComparedInThread();
+    await expectDoneInThread(async () => {
+      const detector = new ContaminationDetector();
+      detector.addToTrainingSet('big', known);
+      expect(await detector.checkContamination(output, testCase('big'))).toMatchObject({
+        contaminated: true,
+      });
+    });
   });
 });

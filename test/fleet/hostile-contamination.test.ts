@@ -3,7 +3,6 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addContamination } from '../../src/producers/contamination.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { watchMainThread } from '../support/main-thread.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -29,7 +28,6 @@ describe('a comparison that takes more than it may', () => {
     const check = (output: string, tenant: string) =>
       addContamination(test.fleet, { output, testCase: testCase(tenant) }, { tenant });
     await (await check('x = 1', 'b')).result();
-    const expectComparedInThread = watchMainThread();
     const large = await Promise.all(
       ['a b = c ( d ) ', 'z a b = c ( d ) d ) '].map((tokens) => check(repeated(1_000_000, tokens), 'a')),
     );
@@ -39,7 +37,6 @@ describe('a comparison that takes more than it may', () => {
       expect((await handle.view()).attempts).toBe(1);
     }
     expect((await (await check('x = 3', 'b')).result()).contaminated).toBe(false);
-    expectComparedInThread();
     const lines = test.logLines.map(({ msg }) => String(msg));
     expect(lines.filter((line) => /\block\b|taken over/.test(line))).toEqual([]);
   });

@@ -31,11 +31,12 @@ describe('a check of a large script', () => {
     const { fleet } = await startFleet();
     const solution = { content: featureScript(1_200) };
     const handle = await addSolutionCheck(fleet, { solution });
-    const expectAnalyzedInThread = watchMainThread();
+    const expectDoneInThread = await watchMainThread('leakage');
     const result = await handle.result();
     expect(result.status).toBe('corrected');
-    expectAnalyzedInThread();
-    expect(result).toEqual(await checkAndFixLeakage(solution, createOfflineRunner()));
+    await expectDoneInThread(async () => {
+      expect(result).toEqual(await checkAndFixLeakage(solution, createOfflineRunner()));
+    });
   });
 
   it('that is cancelled in the middle does not keep its worker from working or from stopping', async () => {

@@ -9,14 +9,19 @@ import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
 
-/** Takes a lock away, now and whenever its worker takes it back: a lock that ran out unnoticed looks so. */
-async function loseAgainAndAgain(client: Redis, lock: string): Promise<() => Promise<void>> {
+/**
+ * Takes the lock of a job away, now and whenever its worker takes it back, and marks the job as one that had no lock at the last
+ * check for stalled jobs: a lock that ran out unnoticed looks so.
+ */
+async function loseAgainAndAgain(client: Redis, queueKey: string, id: string): Promise<() => Promise<void>> {
+  const lock = `${queueKey}:${id}:lock`;
   const channel = `__keyspace@${client.options.db ?? 0}__:${lock}`;
+  const lose = () => client.multi().del(lock).sadd(`${queueKey}:stalled`, id).exec();
   await client.config('SET', 'notify-keyspace-events', 'K$');
   const subscriber = client.duplicate({ enableOfflineQueue: true });
-  subscriber.on('message', () => void client.del(lock));
+  subscriber.on('message', () => void lose());
   await subscriber.subscribe(channel);
-  await client.del(lock);
+  await lose();
   return async () => {
     await subscriber.quit();
   };
@@ -35,8 +40,9 @@ async function startTakenOver(prefix: string, reply: Script) {
   const worker = await test.worker(runnerFor(api), { lockMs: LOCK_MS });
   const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
   await api.arrived(1);
-  const key = test.fleet.queue('solution-check').toKey(handle.id);
-  const stopLosing = await loseAgainAndAgain(test.fleet.client, `${key}:lock`);
+  const queue = test.fleet.queue('solution-check');
+  const key = queue.toKey(handle.id);
+  const stopLosing = await loseAgainAndAgain(test.fleet.client, queue.toKey('').slice(0, -1), handle.id);
   await test.logged('frees its slot');
   await stopLosing();
   return { api, test, worker, handle, key };

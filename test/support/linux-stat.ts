@@ -2,15 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 const PROCESS = '/proc/self/stat';
-/** The first thread of a process has its id. */
-const MAIN_THREAD = `/proc/self/task/${process.pid}/stat`;
 /** What Linux calls USER_HZ: the same on every machine that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
 export const hasLinuxStat = existsSync(PROCESS);
 
 /** utime, stime, cutime and cstime: fields 14 to 17 of proc(5), counted after the name, which may contain blanks. */
-function seconds(path: string, fields: 2 | 4): number {
+function seconds(path: string, fields: number): number {
   const stat = readFileSync(path, 'utf8');
   const times = stat
     .slice(stat.lastIndexOf(')') + 2)
@@ -21,5 +19,3 @@ function seconds(path: string, fields: 2 | 4): number {
 
 /** Of this process with all its threads and its ended children. */
 export const secondsWithChildren = () => seconds(PROCESS, 4);
-export const secondsOfProcess = () => seconds(PROCESS, 2);
-export const secondsOfMainThread = () => seconds(MAIN_THREAD, 2);
