@@ -58,7 +58,10 @@ function codeUnits(text: string): Uint16Array {
   return units;
 }
 
-let lastHaystack = { text: '', units: new Uint16Array() };
+let lastHaystack: { readonly text: string; readonly units: Uint16Array } = {
+  text: '',
+  units: new Uint16Array(),
+};
 
 /** The code units of a text that is searched. All blocks of a script are looked for in it, one after the other. */
 function codeUnitsOfHaystack(text: string): Uint16Array {
