@@ -54,7 +54,7 @@ describe('a script made to exhaust its reader', () => {
   });
 
   it('by its syntax fails with a specific error, after one attempt, and delays no other job', async () => {
-    // Only what runs in a thread can be given up.
+    // Work on the main thread has no limit.
     await startWorker();
     const bombs = [await check(CONTINUED, 'a'), await check(CONTINUED, 'a'), await check(CONTINUED, 'a')];
     await test.logged('job started');
