@@ -14,7 +14,7 @@ export function withExamples(document: OpenApiDocument): OpenApiDocument {
     components: {
       ...components,
       responses: mapValues(components.responses, (response, name) =>
-        contentWith(response as Fields, problemExample(Number(/\d+$/.exec(name)))),
+        contentWith(response as Fields, problemExample(Number(name.slice('Problem'.length)))),
       ),
     },
   };
