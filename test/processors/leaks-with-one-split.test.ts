@@ -161,3 +161,57 @@ it('REQ-SF-020: a leak without a rewrite does not keep its neighbor from being c
   ]);
   expect(result.solution.content).toContain('d = pd.concat([d, pos])\n');
 });
+
+describe('a leak that is rewritten once another one is gone', () => {
+  const head = `import pandas as pd
+from imblearn.over_sampling import SMOTE
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+t = pd.read_csv("t.csv")
+X, y = t.drop(columns="y"), t["y"]
+`;
+  const split = 'a, b, c, d = train_test_split(X, y, test_size=0.25, random_state=0)\n';
+  const score = 'm = LogisticRegression().fit(a, c)\nprint("Final Validation Performance:", m.score(b, d))\n';
+  const sample = 'X, y = SMOTE(random_state=1).fit_resample(X, y)\n';
+
+  it.each([
+    ['an encoder and over-sampling', `X = OrdinalEncoder().fit_transform(X)\n${sample}`],
+    ['dummies and over-sampling', `X = OneHotEncoder(handle_unknown="ignore").fit_transform(X)\n${sample}`],
+    ['over-sampling and a scaler', `${sample}X = StandardScaler().fit_transform(X)\n`],
+  ])('REQ-SF-020: %s', async (_, leaky) => {
+    const result = await checkAndFixLeakage({ content: head + leaky + split + score }, createOfflineRunner());
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'corrected']);
+    expect(result.status).toBe('corrected');
+    const lines = result.solution.content.split('\n');
+    const at = (part: string): number => lines.findIndex((line) => line.includes(part));
+    expect(at('train_test_split(X')).toBeLessThan(at('fit_transform(a)'));
+    expect(at('train_test_split(X')).toBeLessThan(at('.fit_resample(a, c)'));
+    // Both steps are in the order in which they were.
+    expect(at('fit_transform(a)') < at('.fit_resample(a, c)')).toBe(!leaky.startsWith(sample));
+    // Undoing the corrections from the last to the first gives the script again.
+    const undone = result.findings.toReversed().reduce((content, finding) => {
+      const { codeBlock, correctedBlock = '', correctedAt = -1 } = finding;
+      expect(content.startsWith(correctedBlock, correctedAt)).toBe(true);
+      return content.slice(0, correctedAt) + codeBlock + content.slice(correctedAt + correctedBlock.length);
+    }, result.solution.content);
+    expect(undone).toBe(head + leaky + split + score);
+  });
+
+  it('REQ-SF-020: a choice and a scaler', async () => {
+    const choice = `best, keep = 0, None
+for k in [0.1, 1, 10]:
+    m = LogisticRegression(C=k).fit(a, c)
+    s = m.score(b, d)
+    if s > best:
+        best, keep = s, m
+print("Final Validation Performance:", keep.score(b, d))
+`;
+    const content = `${head}X = StandardScaler().fit_transform(X)\n${split}${choice}`;
+    const { findings, status } = await checkAndFixLeakage({ content }, createOfflineRunner());
+    expect({ status, kinds: findings.map(({ kind }) => kind) }).toEqual({
+      status: 'corrected',
+      kinds: ['scaling', 'selection'],
+    });
+  });
+});

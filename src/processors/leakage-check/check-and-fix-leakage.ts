@@ -137,17 +137,31 @@ export async function checkAndFixLeakage(
 
   const script = new CorrectedScript(solution.content);
   const findings: Finding[] = [];
+  const correct = (answer: SourcedAnswer): Promise<Finding> => {
+    const others = leaky.filter((other) => other !== answer).map(({ code_block }) => code_block);
+    return correctFinding(answer, leaky.indexOf(answer) + 1, { solution, script, others }, context);
+  };
+  const declined = new Map<SourcedAnswer, Finding>();
   for (const answer of answers) {
     if (answer.leakage_status === 'No Data Leakage') {
       findings.push(withoutLeakage(answer, solution));
       // Each search reads the whole script, so other work runs between two searches.
       await setImmediate();
     } else {
-      const number = leaky.indexOf(answer) + 1;
-      options.onProgress?.(`correcting ${number}/${leaky.length}`);
-      const others = leaky.filter((other) => other !== answer).map(({ code_block }) => code_block);
-      findings.push(await correctFinding(answer, number, { solution, script, others }, context));
+      options.onProgress?.(`correcting ${leaky.indexOf(answer) + 1}/${leaky.length}`);
+      const finding = await correct(answer);
+      findings.push(finding);
+      if (finding.outcome === 'uncorrected') declined.set(answer, finding);
     }
+  }
+  // A correction may have removed what kept a leak before it from being rewritten.
+  const isChanged = findings.some(({ outcome }) => outcome === 'corrected');
+  for (const [answer, before] of runner.name === 'offline' && isChanged ? declined : []) {
+    const finding = await correct(answer);
+    if (finding.outcome !== 'corrected') continue;
+    // Findings are in the order in which they were corrected.
+    findings.splice(findings.indexOf(before), 1);
+    findings.push(finding);
   }
   if (runner.name !== 'offline' && opinion !== 'agent' && script.content !== solution.content) {
     findings.push(...(await remainingFindings(solution.content, leaky, findings, script.content, second)));
