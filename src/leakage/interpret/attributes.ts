@@ -63,7 +63,10 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
       const state = object.cell.value;
       if (name === 'shape') return list([lengthOf(interp, object), UNKNOWN], true);
       if (name === 'height') return lengthOf(interp, object);
-      if (name === 'index') return { type: 'positions', steps: [], of: state.rows };
+      // `indices` of a part that `random_split` made.
+      const isSubset =
+        name === 'indices' && state.rows.some(({ partition }) => partition?.form === 'holdout');
+      if (name === 'index' || isSubset) return { type: 'positions', steps: [], of: state.rows };
       if (name === 'columns' && state.closed && state.shape === 'frame') {
         countWork(state.columns.size);
         return { ...opaque({ ...NO_FACTS, fits: state.fits }), names: [...state.columns.keys()] };

@@ -99,6 +99,10 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
     case 'str':
     case 'repr':
     case 'format':
+      if (first?.type === 'constant' && typeof first.value === 'number' && second === undefined) {
+        const number = wholeNumber(name, first.value);
+        if (number !== undefined) return constant(number);
+      }
       if (first?.type === 'constant' && name === 'str') {
         const text = textOf(first);
         return text === undefined ? UNKNOWN : constant(text);
@@ -134,6 +138,13 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
 
 const HELD_OUT = /valid|\bval\b|held|hold|\btest/i;
 const TRAINED_ON = /train|fit/i;
+
+/** What a function of one number gives, where Python gives the same: it rounds halves to even numbers. */
+function wholeNumber(name: string, value: number): number | undefined {
+  if (name === 'int') return Math.trunc(value);
+  if (name === 'abs') return Math.abs(value);
+  return name === 'round' && Math.abs(value % 1) !== 0.5 ? Math.round(value) : undefined;
+}
 
 /** Whether a line says that what it prints is a score of held-out rows. */
 function claims(interp: Interpreter, call: Call): boolean {

@@ -1,6 +1,6 @@
 import { isProjectingModel } from '../library-models/estimators.js';
 import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../library-models/methods.js';
-import type { Call } from '../syntax/ast.js';
+import type { Call, Expr } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newSequence, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
@@ -176,7 +176,7 @@ function fitted(
   const division = heldOutByFit(interp, args, facts, call);
   const label = labelsOf(interp, args, call);
   const watched = watchedRows(interp, state, args, estimator.cell, division?.heldOut);
-  const extra = [...watched, ...chosenOptions(state), ...label.fits];
+  const extra = [...watched, ...chosenOptions(state), ...adaptedLayers(state), ...label.fits];
   const learned = division?.trained ?? facts;
   const rows = isKerasModel(state)
     ? { ...learned, rows: interp.foldRounds.train(estimator.cell, learned.rows) }
@@ -187,6 +187,17 @@ function fitted(
   const recorded = teachers.length > 0 ? { ...training, pseudo: true, teachers } : training;
   interp.store.write(estimator.cell, { ...state, training: recorded, fits: training.fits });
   return 'trained';
+}
+
+/** What the layers of a network learned before it was trained, as by `Normalization.adapt`. */
+function adaptedLayers({ role, steps, argumentFacts }: EstimatorState): readonly FitEvent[] {
+  if (role !== 'network') return [];
+  const layers = steps.flatMap((step) => (step.type === 'estimator' ? [...step.cell.value.fits] : []));
+  return [...layers, ...argumentFacts.fits].filter(({ node }) => isAdaptation(node));
+}
+
+function isAdaptation(node: Expr): boolean {
+  return node.type === 'call' && node.callee.type === 'attribute' && node.callee.name === 'adapt';
 }
 
 /** Whether `fit` goes on from the weights that the model has. */

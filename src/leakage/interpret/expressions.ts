@@ -4,7 +4,7 @@ import type { Comprehension, Expr } from '../syntax/ast.js';
 import { type FitEvent, joinFacts, NO_FACTS, wholeFacts, withFits } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
-import { constant, factsOf, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
+import { constant, factsOf, opaque, type TableState, textOf, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
 import { assign } from './assign.js';
@@ -286,6 +286,15 @@ function keyed(key: Value, value: Value): Value {
   return isPlain ? withChoices(value, fits) : value;
 }
 
+/** What is iterated over row by row: a column, or a list of one value for each row. */
+function rowsOf(iterable: Value): TableState | undefined {
+  if (iterable.type === 'table') return iterable.cell.value;
+  if (iterable.type !== 'sequence') return undefined;
+  const { items, rest } = iterable.cell.value;
+  if (items.length > 0 || rest?.type !== 'table' || rest.cell.value.single !== true) return undefined;
+  return { ...rest.cell.value, shape: 'array' };
+}
+
 /** `[f(text) for text in frame['text']]`: one element for each row. */
 function perRow(
   interp: Interpreter,
@@ -296,11 +305,11 @@ function perRow(
 ): Value | undefined {
   const [iterable, ...others] = iterables;
   const conditions = expression.clauses.some((clause) => clause.conditions.length > 0);
-  if (iterable?.type !== 'table' || others.length > 0 || conditions || expression.form === 'set')
+  if (iterable === undefined || others.length > 0 || conditions || expression.form === 'set')
     return undefined;
-  const state = iterable.cell.value;
+  const state = rowsOf(iterable);
   const facts = interp.dataOf(common);
-  if (state.shape === 'frame' || facts.rows.length > 0) return undefined;
+  if (state === undefined || state.shape === 'frame' || facts.rows.length > 0) return undefined;
   return newTable(
     emptyTable(
       { ...withFits(wholeFacts(facts), tests), rows: state.rows, certain: state.certain },

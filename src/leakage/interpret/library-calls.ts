@@ -188,7 +188,7 @@ function construct(path: string, known: EstimatorRole, args: Arguments): Value {
     if (value?.type === 'estimator' || value?.type === 'instance') steps.push(value);
     else if (value?.type === 'sequence') value.cell.value.items.forEach(collect);
   };
-  if (role === 'pipeline') args.all.forEach(collect);
+  if (role === 'pipeline' || role === 'network') args.all.forEach(collect);
   else if (role === 'search') collect(first ?? args.keywords.get('estimator'));
   return newEstimator({
     path,

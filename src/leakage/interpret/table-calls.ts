@@ -20,7 +20,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { type Arguments, flag } from './arguments.js';
+import { type Arguments, argumentsOf, flag } from './arguments.js';
 import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { collectedBefore } from './collecting.js';
@@ -394,6 +394,9 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
   }
   let facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));
+  // Features and labels side by side, which may come from two files.
+  if (path.endsWith('.TensorDataset'))
+    facts = interp.dataOf(sideBySide(interp, argumentsOf(args.positional)));
   if (path.endsWith('DataLoader') && facts.rows.length > 0) interp.recordLoader(facts.rows, call);
   if (facts.rows.length > 0 && first?.type === 'table') {
     const state = first.cell.value;

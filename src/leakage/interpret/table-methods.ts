@@ -178,7 +178,9 @@ const filledNull: Handler = (method) => {
 const filled: Handler = (method) => {
   const { interp, state, args, call } = method;
   const how = args.keywords.get('method');
-  return how?.type === 'constant' && /^(bfill|backfill)$/.test(String(how.value))
+  const direction = args.keywords.get('limit_direction');
+  const isBackward = direction?.type === 'constant' && /^(both|backward)$/.test(String(direction.value));
+  return isBackward || (how?.type === 'constant' && /^(bfill|backfill)$/.test(String(how.value)))
     ? withRowEvent(interp, state, 'future-values', call)
     : combined(method);
 };
@@ -441,6 +443,9 @@ function applied({ interp, table, state, name, args, call }: TableCall, fn: Func
   const tests = alone ? interp.context.leaveRow() : [];
   const facts = withFits(factsOf(result), tests);
   if (!alone && result.type === 'table') return result;
+  // One number for each column, as of `frame.apply(lambda column: …)`: no rows.
+  if (!alone && name === 'apply' && state.shape === 'frame' && result.type === 'opaque')
+    return opaque({ ...NO_FACTS, fits: union(factsOf(table).fits, facts.fits) });
   return newTable({
     ...emptyTable(state, state.shape),
     from: state.from,
