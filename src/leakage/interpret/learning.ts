@@ -309,8 +309,9 @@ function labelCopy(
   if (features?.type !== 'table' || labels?.type !== 'table') return undefined;
   const [x, y] = [features.cell.value, labels.cell.value];
   const [label] = y.from;
-  if (label === undefined || y.from.length !== 1 || x.shape !== 'frame' || !sameRows(x.rows, y.rows))
-    return undefined;
+  // A label that was made of other columns is known by its name where the code takes it out of the features.
+  const isColumn = y.from.length === 1 || (label !== undefined && x.dropped.has(label));
+  if (label === undefined || !isColumn || x.shape !== 'frame' || !sameRows(x.rows, y.rows)) return undefined;
   // The label is what the column will be some rows later, not what it is.
   if (y.fits.some(({ kind }) => kind === 'future-values')) return undefined;
   if (x.partial && !x.closed) return undefined;

@@ -56,7 +56,8 @@ export function statistic(
   const [expression] = args.expressions;
   const rowsText = expression === undefined ? '' : interp.label(expression);
   const subject = `\`${interp.label(call)}\``;
-  const event = interp.fit(kind, subject, facts, rowsText, call);
+  const compared = kind === 'feature-selection' ? comparedRows(interp, args) : undefined;
+  const event = interp.fit(kind, subject, compared ?? facts, rowsText, call);
   return learnedNumber(facts, event, interp.text(call.callee));
 }
 
@@ -64,6 +65,18 @@ export function statistic(
 export function learnedNumber(facts: Facts, event: FitEvent, name: string): Value {
   const number = opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
   return /(^|[._])(nan|a)?(min|max)$/.test(name) ? { ...number, extreme: event } : number;
+}
+
+/** `ttest_ind(X[y == 0], X[y == 1])`: parts of one table that are compared are that table. */
+function comparedRows(interp: Interpreter, args: Arguments): Pick<Facts, 'rows' | 'certain'> | undefined {
+  const all = args.positional.map((value) => interp.dataOf(value)).filter(({ rows }) => rows.length > 0);
+  const parts = all.flatMap(({ rows }) => rows);
+  const [first] = parts;
+  if (all.length < 2 || first?.parent === undefined || new Set(parts).size < 2) return undefined;
+  const areParts = parts.every(
+    ({ parent, partition }) => parent === first.parent && partition?.form === 'selection',
+  );
+  return areParts ? { rows: [first.parent], certain: all.every(({ certain }) => certain) } : undefined;
 }
 
 export function bins(interp: Interpreter, args: Arguments, call: Call): Value {

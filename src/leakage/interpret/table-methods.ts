@@ -24,6 +24,7 @@ import { type Arguments, argument, argumentsOf, flag, type TableCall } from './a
 import { dropColumns, setColumn } from './assign.js';
 import { choose } from './builtins.js';
 import { fillKind } from './column-expressions.js';
+import { rowsOfEachValue } from './each-value.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
 import { amongStep, distinctSteps, distinctValues, membershipTest } from './membership.js';
@@ -356,7 +357,10 @@ function statistic({ interp, table, state, name, args, call }: TableCall): Value
   // Fractions of missing values say nothing about the values.
   if (state.rows.length === 0 || state.missing === true) return opaque({ ...facts, rows: [] });
   const rowsText = call.callee.type === 'attribute' ? interp.label(call.callee.object) : '';
-  const event = interp.fit(kind, `\`${interp.label(call)}\``, state, rowsText, call);
+  const each = rowsOfEachValue(interp, state.rows);
+  const rows = each === undefined ? state : { rows: each, certain: state.certain };
+  const [ofKind, columns] = each === undefined ? [kind] : (['group-statistics', state.from] as const);
+  const event = interp.fit(ofKind, `\`${interp.label(call)}\``, rows, rowsText, call, undefined, columns);
   return learnedNumber(facts, event, name);
 }
 
