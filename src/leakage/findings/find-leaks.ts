@@ -1,5 +1,5 @@
+import { ANY_LABEL } from '../interpret/any-label.js';
 import type { Interpreter } from '../interpret/interpreter.js';
-import { ANY_LABEL } from '../interpret/overlapping-windows.js';
 import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';

@@ -1,9 +1,10 @@
 import type { Call, Expr, Stmt } from '../syntax/ast.js';
 import { namesInExpression } from '../syntax/walk.js';
 import type { FitEvent } from '../values/facts.js';
-import { emptyTable, newMapping, newSequence, newTable } from '../values/join.js';
+import { emptyTable, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import { factsOf, type Value } from '../values/value.js';
+import { ANY_LABEL } from './any-label.js';
 import type { Interpreter } from './interpreter.js';
 import { boundIn } from './loop-names.js';
 import { repeatedLoop } from './repeated-rows.js';
@@ -82,16 +83,18 @@ function isWholeSource(value: Value): boolean {
  */
 export function ofOneRound(interp: Interpreter, piece: Value): Value {
   if (piece.type !== 'mapping' && piece.type !== 'sequence') return piece;
-  if (interp.context.computedInRound.size === 0 || interp.dataOf(piece).rows.length === 0) return piece;
-  const own = (value: Value): Value => {
-    if (value.type !== 'opaque') return value;
-    const fits = withoutOwnStatistics(interp, value.facts.fits);
-    return fits.length === value.facts.fits.length ? value : { ...value, facts: { ...value.facts, fits } };
-  };
-  if (piece.type === 'sequence')
-    return newSequence({ ...piece.cell.value, items: piece.cell.value.items.map(own) });
-  const entries = [...piece.cell.value.entries].map(([key, value]): [string, Value] => [key, own(value)]);
-  return newMapping({ ...piece.cell.value, entries: new Map(entries) });
+  const { computedInRound, repeat } = interp.context;
+  const facts = interp.dataOf(piece);
+  if (computedInRound.size === 0 || repeat === undefined || facts.rows.length === 0) return piece;
+  const fits = withoutOwnStatistics(interp, facts.fits);
+  // Windows that overlap are rows that share values.
+  const areWindows = fits.some(({ columns }) => columns?.includes(ANY_LABEL) === true);
+  if (fits.length === facts.fits.length || facts.predictions.length > 0 || facts.scores.length > 0)
+    return piece;
+  if (areWindows) return newTable({ ...emptyTable({ ...facts, fits }, 'row'), single: true });
+  const region = interp.source(`rounds:${interp.siteKey(repeat)}`, interp.label(repeat));
+  region.grouped = facts.rows;
+  return newTable({ ...emptyTable({ ...facts, rows: [region], certain: true, fits }, 'row'), single: true });
 }
 
 /** What a value was computed with, without the statistics that the round computed. */

@@ -4,11 +4,9 @@ import { emptyTable, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import type { Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { ANY_LABEL } from './any-label.js';
 import { withoutOwnStatistics } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
-
-/** A column name of events that holds whatever the labels are called. */
-export const ANY_LABEL = '*';
 
 interface Window {
   readonly subject: string;

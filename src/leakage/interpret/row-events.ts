@@ -4,8 +4,8 @@ import { namesInExpression } from '../syntax/walk.js';
 import { union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
 import type { Step, TableState, Value } from '../values/value.js';
+import { ANY_LABEL } from './any-label.js';
 import type { Interpreter } from './interpreter.js';
-import { ANY_LABEL } from './overlapping-windows.js';
 import { pickRows } from './rows-and-columns.js';
 
 /** The variable of a loop over a range of positions, and how far apart these are. */
