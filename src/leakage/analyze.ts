@@ -171,6 +171,9 @@ export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
 function explain(leak: Leak, lineOf: (offset: number) => number): string {
   const at = (offset: number): string => `line ${lineOf(offset)}`;
   const scored = `scored at ${at(leak.scoreNode.start)}`;
+  const called = leak.calledBy === undefined ? '' : `, called at ${at(leak.calledBy.start)}`;
+  // Of a helper function that is right as it is, the call is what has to change.
+  const computed = `${at(leak.node.start)}${called}`;
   const rows = leak.rowsText === '' ? 'rows' : `\`${leak.rowsText}\``;
   const scoredRows = leak.scoredText === '' ? 'the scored rows' : `\`${leak.scoredText}\``;
   const reach =
@@ -193,17 +196,17 @@ function explain(leak: Leak, lineOf: (offset: number) => number): string {
     case 'label-in-features':
       return `${sentence(leak.subject)} is made from the label (${at(leak.statement.start)}) and is among the features of ${scoredRows}, ${scored}.`;
     case 'duplicated-rows':
-      return `Rows are copied at ${at(leak.node.start)} (${leak.subject}), and copies of one row reach both parts: those that are trained on and ${reach}.`;
+      return `Rows are copied at ${computed} (${leak.subject}), and copies of one row reach both parts: those that are trained on and ${reach}.`;
     case 'future-values':
-      return `${sentence(leak.subject)} takes values of later rows (${at(leak.node.start)}) into the features of ${reach}.`;
+      return `${sentence(leak.subject)} takes values of later rows (${computed}) into the features of ${reach}.`;
     case 'statistics':
     case 'group-statistics':
     case 'target-encoding':
     case 'binning':
     case 'feature-selection':
-      return `${sentence(leak.subject)} is computed over ${rows} (${at(leak.node.start)}), whose rows reach ${reach}.`;
+      return `${sentence(leak.subject)} is computed over ${rows} (${computed}), whose rows reach ${reach}.`;
     default:
-      return `${sentence(leak.subject)} is fitted on ${rows} (${at(leak.node.start)}), whose rows reach ${reach}.`;
+      return `${sentence(leak.subject)} is fitted on ${rows} (${computed}), whose rows reach ${reach}.`;
   }
 }
 

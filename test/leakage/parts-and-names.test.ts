@@ -184,3 +184,108 @@ print(f"Validation accuracy: {accuracy(${loader})}")
     expect(await kinds(network('val_dl'))).toEqual([]);
   });
 });
+
+describe('a label that is in its own feature', () => {
+  const scored = `feats = ["lag", "ma"]
+tr, va = d[d["day"] < "2022-01-01"], d[d["day"] >= "2022-01-01"]
+print(mean_absolute_error(va["ret"], Ridge().fit(tr[feats], tr["ret"]).predict(va[feats])))
+`;
+  const rows = 'd = pd.read_csv("d.csv")\nd["lag"] = d["ret"].shift(1)\n';
+  it.each([
+    ['d["ret"].rolling(3).mean()', 1],
+    ['d.groupby("k")["ret"].transform(lambda s: s.rolling(3).mean())', 1],
+    ['d["ret"].expanding().max()', 1],
+    ['d["ret"].ewm(span=5).mean()', 1],
+    ['d["ret"].shift(1).rolling(3).mean()', 0],
+    ['d["ret"].rolling(3).mean().shift(1)', 0],
+    ['d["ret"].rolling(3, closed="left").mean()', 0],
+    ['d.groupby("k")["ret"].transform(lambda s: s.shift(1).rolling(3).mean())', 0],
+    ['d["volume"].rolling(3).mean()', 0],
+  ])('by a window that ends with its row: %s', async (window, found) => {
+    expect(await kinds(`${rows}d["ma"] = ${window}\n${scored}`)).toEqual(
+      found === 1 ? ['label-in-features'] : [],
+    );
+  });
+
+  it('is none where the label is a later value', async () => {
+    const later = 'd["ma"] = d["ret"].rolling(3).mean()\nd["ret"] = d["ret"].shift(-1)\n';
+    expect(await kinds(rows + later + scored)).toEqual([]);
+    const next = 'd["ma"] = d["ret"].rolling(3).mean()\nd["next"] = d["ret"].shift(-1)\n';
+    expect(await kinds(rows + next + scored.replaceAll('["ret"]', '["next"]'))).toEqual([]);
+  });
+});
+
+describe('rows of persons that loops collect', () => {
+  const collect = (counted: string) => `import glob
+X, y, patients = [], [], []
+for folder in sorted(glob.glob("scans/*")):
+    volume = np.load(folder + "/volume.npy")
+    for z in range(10, 90, 2):
+        X.append(volume[z].mean(axis=0))
+        y.append(len(folder))
+        patients.append(folder)
+X, y, patients = np.array(X), np.array(y), np.array(patients)
+${counted}
+`;
+  const counted = 'print(len(X), "slices of", len(np.unique(patients)), "patients")';
+  const split = 'a, b, ya, yb = train_test_split(X, y, random_state=0)\n';
+  const score = 'print(Ridge().fit(a, ya).score(b, yb))\n';
+  it.each([
+    ['counted beside the rows', collect(counted) + split + score, 1],
+    ['not counted', collect('') + split + score, 0],
+    ['that are the labels', collect(counted) + split.replace('y, random', 'patients, random') + score, 0],
+    [
+      'kept together',
+      `${collect(counted)}from sklearn.model_selection import GroupShuffleSplit
+tr, va = next(GroupShuffleSplit(1, random_state=0).split(X, y, patients))
+a, b, ya, yb = X[tr], X[va], y[tr], y[va]
+${score}`,
+      0,
+    ],
+  ])('%s', async (_name, script, found) => {
+    expect(await kinds(script)).toEqual(found === 1 ? ['group-overlap'] : []);
+  });
+});
+
+describe('vectors of texts that are looked up word by word', () => {
+  const script = (learned: string) => `from gensim.models import Word2Vec
+d = pd.read_csv("d.csv")
+tokens = [t.split() for t in d["text"]]
+y = d["y"].values
+tr, va = train_test_split(np.arange(len(d)), random_state=0)
+w2v = Word2Vec(${learned}, vector_size=50)
+def vector(words):
+    found = []
+    for w in words:
+        if w in w2v.wv:
+            found.append(w2v.wv[w])
+    return np.mean(found, axis=0) if found else np.zeros(50)
+D = np.vstack([vector(t) for t in tokens])
+print(accuracy_score(y[va], Ridge().fit(D[tr], y[tr]).predict(D[va])))
+`;
+  it('are made with what was learned from all texts', async () => {
+    expect(await kinds(script('tokens'))).toEqual(['vocabulary']);
+    expect(await kinds(script('[tokens[i] for i in tr]'))).toEqual([]);
+    expect(await kinds(script('[tokens[i] for i in va]'))).toEqual(['vocabulary']);
+  });
+});
+
+describe('a leak in a helper function', () => {
+  it('is explained with the line that calls it', async () => {
+    const { findings } = await analyzeLeakage(`${HEAD}def grow(frame):
+    extra = frame.sample(100, replace=True)
+    return pd.concat([frame, extra])
+
+def main():
+    d = grow(pd.read_csv("d.csv"))
+    tr, va = train_test_split(d)
+    print(mean_absolute_error(va["y"], Ridge().fit(tr[["a"]], tr["y"]).predict(va[["a"]])))
+
+main()
+`);
+    expect(findings.map(({ explanation }) => /line \d+, called at line \d+/.exec(explanation)?.[0])).toEqual([
+      'line 9, called at line 13',
+      'line 10, called at line 13',
+    ]);
+  });
+});

@@ -2,8 +2,8 @@ import { ANY_LABEL } from '../interpret/any-label.js';
 import type { Interpreter } from '../interpret/interpreter.js';
 import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
-import type { Expr, Stmt } from '../syntax/ast.js';
-import type { FitEvent, Prediction, Score, Training } from '../values/facts.js';
+import type { Expr, Span, Stmt } from '../syntax/ast.js';
+import type { FitEvent, Prediction, Training } from '../values/facts.js';
 import { covers, overlapOf, type Partition, type Region, relationOf } from '../values/region.js';
 import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
@@ -27,6 +27,8 @@ export interface Leak {
   readonly joinedBy: Stmt | undefined;
   /** Of a choice: the statement that computes the scores of the candidates. */
   readonly scoredBy?: Stmt;
+  /** The statement that calls the helper function in which it was computed. */
+  readonly calledBy?: Stmt;
   /** Variables that hold the scored rows. */
   readonly scoredNames: readonly string[];
   readonly scoredText: string;
@@ -203,23 +205,22 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
     const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
     // The model is trained on a training part, as it should be: the score is what is wrong.
     const isOfPart = training.rows.every((region) => hasRole(region, 'train'));
-    const statement = isOfPart ? scoringStatement(score, training) : training.statement;
+    const statement = isOfPart
+      ? outerCall(score.statement, score.callers, training.statement)
+      : training.statement;
     return [leakAt('training-rows', { ...training, statement }, scoring, { joinedBy: training.statement })];
   });
 }
 
-/** The statement that gives a score: the call of the function that computes it, unless that trains the model as well. */
-function scoringStatement({ statement, callers }: Score, training: Training): Stmt {
-  let scoring = statement;
+/** The call of the helper functions that a statement is in, up to one that holds `other` as well; the statement itself in none. */
+function outerCall(statement: Stmt, callers: readonly Stmt[], other: Span): Stmt {
+  let outer = statement;
   for (const caller of callers) {
-    const around = functionAround(scoring);
-    const trains =
-      around === undefined ||
-      (around.start <= training.statement.start && training.statement.end <= around.end);
-    if (trains) break;
-    scoring = caller;
+    const around = functionAround(outer);
+    if (around === undefined || (around.start <= other.start && other.end <= around.end)) break;
+    outer = caller;
   }
-  return scoring;
+  return outer;
 }
 
 /** The function that a statement is in. */
@@ -294,7 +295,7 @@ function leakAt(
   kind: LeakKind,
   { subject, rowsText, rows, node, statement }: Computation,
   scoring: Scoring,
-  more: Partial<Pick<Leak, 'split' | 'joinedBy' | 'scoredBy'>> = {},
+  more: Partial<Pick<Leak, 'split' | 'joinedBy' | 'scoredBy' | 'calledBy'>> = {},
 ): Leak {
   const computation = { kind, subject, rowsText, rows, node, nodes: [node], statement };
   return { ...computation, split: undefined, joinedBy: undefined, ...more, ...scoring };
@@ -303,7 +304,13 @@ function leakAt(
 function leakOf(fit: FitEvent, rows: readonly Region[], scoring: Scoring): Leak {
   const { kind, joinedBy, scoredBy } = fit;
   const split = splitBetween(fit.rows, rows);
-  return leakAt(kind, fit, scoring, { split, joinedBy, ...(scoredBy === undefined ? {} : { scoredBy }) });
+  const calledBy = outerCall(fit.statement, fit.callers, split?.statement ?? scoring.scoreNode);
+  return leakAt(kind, fit, scoring, {
+    split,
+    joinedBy,
+    ...(scoredBy === undefined ? {} : { scoredBy }),
+    ...(calledBy === fit.statement ? {} : { calledBy }),
+  });
 }
 
 function isCertain(interp: Interpreter, prediction: ScoredPredictions['prediction']): boolean {

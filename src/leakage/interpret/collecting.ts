@@ -62,6 +62,10 @@ export function collected(interp: Interpreter, value: Value): Value {
     )
   )
     return value;
+  // Words of one text: what they are looked up to be is of the row that the text is.
+  const row = facts.rows.length === 0 ? interp.context.rowGoneThrough : undefined;
+  if (row !== undefined && row.rows.length > 0 && value.type === 'opaque')
+    return newTable(emptyTable({ ...facts, rows: row.rows, certain: row.certain, single: true }, 'row'));
   const rows = [interp.source(`loop:${loop.start}`, interp.label(loop))];
   if (value.type === 'table') return newTable({ ...value.cell.value, rows });
   return newTable({ ...emptyTable({ ...facts, rows }), ...(value.formatted ? { formatted: true } : {}) });

@@ -1,5 +1,5 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
-import { expressionsIn, ownExpressions } from '../syntax/walk.js';
+import { expressionsIn, ownExpressions, statementsIn } from '../syntax/walk.js';
 import { type IgnoredGroups, type Region, sameRows } from '../values/region.js';
 import type { TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
@@ -46,6 +46,7 @@ export class CountedGroups {
    */
   addDistinct(interp: Interpreter, state: TableState, counted: Expr): void {
     const [own, ...made] = state.from;
+    if (own === undefined && counted.type === 'name') this.#addCollected(interp, state, counted.id);
     if (state.shape !== 'column' || own === undefined || state.rows.length === 0) return;
     // A column that was made from the name of a recording, or a variable with what was taken out of it.
     const named = counted.type === 'name' && made.length === 0 ? counted.id : undefined;
@@ -53,6 +54,13 @@ export class CountedGroups {
     const column = isPerson ? own : named !== undefined && PERSON.test(named) ? named : undefined;
     if (column === undefined || !countsRows(interp, interp.statement, state.rows)) return;
     this.#add({ column, rows: state.rows, columns: state.from, areFewer: true });
+  }
+
+  /** The same of a list that a loop filled: who each row is of, if the code does nothing with it but count. */
+  #addCollected(interp: Interpreter, { rows, shape }: TableState, name: string): void {
+    if (shape !== 'array' || rows.length === 0 || !PERSON.test(name)) return;
+    if (!countsRows(interp, interp.statement, rows) || !isOnlyCounted(interp, name)) return;
+    this.#add({ column: name, rows, columns: [], areFewer: true });
   }
 
   #add(counted: Counted): void {
@@ -90,6 +98,33 @@ export class CountedGroups {
           known.columns.every((column) => dropped.has(column) || (closed && !columns.has(column)))),
     );
   }
+}
+
+/** Calls that make an array of a list, or say how many different items it has. */
+const COUNTING = /^(array|asarray|unique|nunique|len|set|Counter|print)$/;
+const FILLING = /^(append|extend)$/;
+
+/** Whether a list is filled and counted, and used for nothing else: it is no label, and no division goes by it. */
+function isOnlyCounted(interp: Interpreter, name: string): boolean {
+  const counting = new Set<Expr>();
+  let others = 0;
+  const look = (expression: Expr, isTarget: boolean): void => {
+    for (const part of expressionsIn(expression)) {
+      if (part.type === 'call') {
+        const { callee, args } = part;
+        const called = callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
+        if (COUNTING.test(called)) for (const { value } of args) counting.add(value);
+        if (callee.type === 'attribute' && FILLING.test(called)) counting.add(callee.object);
+      }
+      if (part.type === 'name' && part.id === name && !isTarget && !counting.has(part)) others += 1;
+    }
+  };
+  for (const outer of interp.module.body.statements)
+    for (const statement of statementsIn(outer)) {
+      const targets = statement.type === 'assign' ? statement.targets : [];
+      for (const own of ownExpressions(statement)) look(own, targets.includes(own));
+    }
+  return others === 0;
 }
 
 function isAsserted(interp: Interpreter): boolean {

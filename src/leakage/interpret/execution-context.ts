@@ -1,5 +1,5 @@
 import type { Expr, Span, Stmt } from '../syntax/ast.js';
-import type { FitEvent } from '../values/facts.js';
+import type { Facts, FitEvent } from '../values/facts.js';
 import { union } from '../values/facts.js';
 import type { Region } from '../values/region.js';
 import type { FunctionOf, Value } from '../values/value.js';
@@ -24,6 +24,8 @@ interface Loop {
   readonly before: ReadonlyMap<string, readonly Region[]>;
   /** How many rounds of it are run. */
   readonly rounds: number;
+  /** Where it goes through the parts of one row: what that row carries. */
+  readonly within?: Facts | undefined;
   /** How many calls are around it. */
   readonly depth: number;
 }
@@ -51,6 +53,11 @@ export class ExecutionContext {
     return this.#frames;
   }
 
+  /** Statements that call the functions that are being run, the innermost first. */
+  get callers(): readonly Stmt[] {
+    return this.#frames.map(({ statement }) => statement).reverse();
+  }
+
   enterCall(frame: Frame): void {
     this.#frames.push(frame);
   }
@@ -71,6 +78,11 @@ export class ExecutionContext {
 
   get innermostLoop(): Stmt | undefined {
     return this.#loops.at(-1)?.statement;
+  }
+
+  /** What the one row carries whose parts the innermost loop goes through, if it does so. */
+  get rowGoneThrough(): Facts | undefined {
+    return this.#loops.at(-1)?.within;
   }
 
   /** Whether not every round of a loop is run: what its rounds change has another value in the end. */

@@ -266,7 +266,9 @@ export class Interpreter {
         certain: rows.certain,
         rowsText,
         ...(columns === undefined ? {} : { columns }),
-        ...(statement === undefined ? this.#nodesOf(node) : { node, statement }),
+        ...(statement === undefined
+          ? this.#nodesOf(node)
+          : { node, statement, callers: statement === this.statement ? this.context.callers : [] }),
         joinedBy: this.joinOf(rows.rows),
       };
       this.#fits.set(key, event);
@@ -351,14 +353,16 @@ export class Interpreter {
    * Where a computation is to be named: the `fit` method of a class in the script is right as it is, so the
    * leak is where it is called.
    */
-  #nodesOf(node: Expr): { node: Expr; statement: Stmt } {
-    const caller = this.context.frames.find(
+  #nodesOf(node: Expr): Pick<FitEvent, 'node' | 'statement' | 'callers'> {
+    const { frames, callers } = this.context;
+    const at = frames.findIndex(
       ({ fn: { self, definition } }) =>
         self !== undefined && definition.type === 'function' && definition.name.startsWith('fit'),
     );
+    const caller = frames[at];
     return caller === undefined
-      ? { node, statement: this.statement }
-      : { node: caller.call, statement: caller.statement };
+      ? { node, statement: this.statement, callers }
+      : { node: caller.call, statement: caller.statement, callers: callers.slice(frames.length - at) };
   }
 
   /** A loader over these rows: training in batches is named by the loader, not by the step. */

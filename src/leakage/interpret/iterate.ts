@@ -40,7 +40,7 @@ export function elementsOf(interp: Interpreter, value: Value, span: Span): Eleme
     case 'view':
       return { common: list([UNKNOWN, value.table], true) };
     case 'positions':
-      return { common: opaque(interp.dataOf(value)) };
+      return { common: { ...opaque(interp.dataOf(value)), oneOf: value } };
     case 'instance':
     case 'method':
       return { common: opaque(interp.dataOf(value)) };

@@ -95,7 +95,7 @@ export class ScoreRecord {
       folds,
       node,
       statement,
-      callers: interp.context.frames.map((frame) => frame.statement).reverse(),
+      callers: interp.context.callers,
       ...(repeat === undefined ? {} : { repeat }),
     };
     for (const prediction of predictions) {

@@ -18,6 +18,7 @@ import {
   type ClassOf,
   constant,
   type FunctionOf,
+  isElement,
   type Library,
   UNKNOWN,
   type Value,
@@ -352,6 +353,7 @@ function runFor(interp: Interpreter, statement: For): Flow {
   const iterable = evaluate(interp, statement.iterable);
   const elements = elementsOf(interp, iterable, statement.iterable);
   const { rounds, isComplete } = roundsOf(interp, elements);
+  const within = isElement(iterable) ? interp.dataOf(iterable) : undefined;
   const before = rowsBefore(interp, statement);
   const begun = interp.steps;
   for (const [at, element] of rounds.entries()) {
@@ -364,6 +366,7 @@ function runFor(interp: Interpreter, statement: For): Flow {
       statement,
       isComplete: isComplete && !isLast,
       before,
+      within,
       rounds: rounds.length,
     });
     for (const partition of foldsIn(element)) {

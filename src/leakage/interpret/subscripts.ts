@@ -28,10 +28,11 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
       }
       if (first?.type === 'slice') return sequenceSlice(interp, items, rest, tuple, first);
       countWork(items.length);
-      return pickedBy(
-        index,
-        items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN),
-      );
+      const any = items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN);
+      // A list with one item for each row, and the positions of some rows.
+      if (items.length === 0 && any.type === 'table' && index.type === 'opaque' && index.oneOf !== undefined)
+        return newTable(pickPositions(interp, any.cell.value, index.oneOf, expression));
+      return pickedBy(index, any);
     }
     case 'mapping': {
       const key = first === undefined ? UNKNOWN : interp.evaluate(first);

@@ -135,9 +135,15 @@ function grouped(state: TableState, args: Arguments): Value {
   return newTable({ ...state, columns });
 }
 
+/** Whether a window of one column ends with the row itself, not with the one before it. */
+function includesItself({ table, node }: View): boolean {
+  const closed = node.type === 'call' ? node.args.find(({ name }) => name === 'closed') : undefined;
+  return closed === undefined && table.cell.value.shape === 'column';
+}
+
 function windowMethod(interp: Interpreter, view: View, call: Call): Value {
   const state = view.table.cell.value;
-  if (!view.future) return newTable({ ...state, from: [] });
+  if (!view.future) return newTable(includesItself(view) ? state : { ...state, from: [] });
   const event = interp.fit(
     'future-values',
     `\`${interp.label(call)}\``,

@@ -21,6 +21,8 @@ export interface FitEvent {
   readonly joinedBy: Stmt | undefined;
   /** Of a choice: the statement that computes the scores of the candidates. */
   scoredBy?: Stmt;
+  /** Statements that call the functions in which it was computed, the innermost first. */
+  readonly callers: readonly Stmt[];
 }
 
 /** What a model was trained on. */

@@ -44,6 +44,8 @@ export interface Opaque {
   readonly file?: string;
   /** One element of a source, in a loop over all of them. */
   readonly element?: boolean;
+  /** The positions that it is one of, in a loop over all of them. */
+  readonly oneOf?: Positions;
   /** A text that the script puts together, of which a part is not known. */
   readonly formatted?: boolean;
   /** The fit of the least or the greatest value of a column, which the number is, or differs from by a constant. */
