@@ -53,6 +53,8 @@ export const blocks: Target = {
 export const correction: Target = {
   name: 'correction',
   about: "an agent's correction of a block: taken out of its answer, fitted to the script and checked",
+  // Both scripts are analyzed, and then what reaches their scores is compared.
+  tasks: 3,
   generate: (source) => {
     const script = source.text(PYTHON);
     const block = blockOf(script, source);
