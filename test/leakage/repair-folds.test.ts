@@ -129,3 +129,54 @@ describe('what was learned from all rows before a loop over folds', () => {
     expect(await repairOf([...PREPARATION, ...FOLDS, ...SCORE, ...final])).toContain('fold_scaler');
   });
 });
+
+describe('a network that goes on learning from fold to fold', () => {
+  const head = (build: string) => `import numpy as np
+import pandas as pd
+from sklearn.model_selection import KFold
+from tensorflow import keras
+
+UNITS = 32
+def build(width):
+    model = keras.Sequential([keras.layers.Dense(UNITS), keras.layers.Dense(width)])
+    model.compile(loss="mse")
+    return model
+
+d = pd.read_csv("d.csv")
+y = d.pop("y").to_numpy()
+X = d.to_numpy()
+${build}
+scores = []`;
+  const folds = (inside = '') => `for tr, va in KFold(5, shuffle=True, random_state=0).split(X):
+${inside}    net.fit(X[tr], y[tr], epochs=3)
+    scores.append(np.mean((net.predict(X[va]) - y[va]) ** 2))
+print("MSE", np.mean(scores))`;
+
+  it('REQ-SF-019: is made again in each fold, by the statement that made it', async () => {
+    for (const build of ['net = build(X.shape[1])', 'net = build(width=1)\nnet.summary()']) {
+      const text = await repairOf([head(build), folds()]);
+      const [made = ''] = build.split('\n');
+      expect(text).toContain(`.split(X):\n    ${made}\n    net.fit(X[tr], y[tr], epochs=3)\n`);
+      expect((await analyzeLeakage(text)).findings).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['is used after the folds', [head('net = build(1)'), folds(), 'print(net.predict(X[:5]))']],
+    ['is compiled by another statement', [head('net = build(1)\nnet.compile(loss="mae")'), folds()]],
+    ['is made with what a fold changes', [head('UNITS = 8\nnet = build(1)'), folds('    UNITS = len(tr)\n')]],
+    [
+      'is made with an object that models share',
+      [head('opt = keras.optimizers.Adam()\nnet = build(opt)'), folds()],
+    ],
+    [
+      'is made with a width that a fold changes',
+      [head('net = build(X.shape[1])'), folds('    X = X[:, :3]\n')],
+    ],
+    ['is made by two statements', [head('net = build(1)\nnet = build(2)'), folds()]],
+  ])('is not rewritten if it %s', async (_name, lines) => {
+    const found = (await analyzeLeakage(`${lines.join('\n')}\n`)).findings.map(({ kind }) => kind);
+    expect(found).toContain('training-rows');
+    expect(await repairOf(lines)).toMatch(/^Not rewritten/);
+  });
+});

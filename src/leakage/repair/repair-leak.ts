@@ -19,6 +19,7 @@ import {
 } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { onlyFoldLoop } from './folds/fold-loop.js';
+import { makeModelInEachFold } from './folds/model-in-each-fold.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
 import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
@@ -40,7 +41,7 @@ const WORK_PER_NODE = 100;
 type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
-  'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit],
+  'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit, makeModelInEachFold],
   stacking: [learnFromTrainingPart, chooseOnTrainingPart],
   'over-sampling': [sampleTrainingRows],
   'early-stopping': [stopOnHeldOutTrainingRows],
