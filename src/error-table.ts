@@ -159,7 +159,10 @@ export const ERROR_TABLE = {
   'job-not-found': job.permanent(404, 'Check the id; finished jobs are removed after the retention time.'),
   'job-cancelled': job.permanent(409, 'Submit the job again if you still need it.'),
   'job-already-ended': job.permanent(409, 'Nothing: the job has its outcome; `fleet get ID` shows it.'),
-  'job-failed': job.permanent(500, 'Read the reason on the job; `fleet retry ID` runs it again.'),
+  'job-failed': job.permanent(
+    500,
+    'Read the reason on the job. If its script is wrong, submit a corrected one; once another cause is mended, `fleet retry ID` runs it again.',
+  ),
   'job-not-retryable': job.permanent(409, 'Only a failed job can be run again; submit a new one.'),
   'child-failed': job.retryable(502, 'Run the failed child job again; this job then continues.'),
   'child-changed': job.permanent(
@@ -248,6 +251,10 @@ export const ERROR_TABLE = {
 
   // Parts that the fleet depends on
   'gateway-unreachable': gateway.retryable(503, 'Start the gateway (fleet serve), or correct its address.'),
+  'newer-gateway': request.permanent(
+    501,
+    'Do what the message says. Its code in brackets is one of a newer gateway: upgrade the client to match it.',
+  ),
   'redis-unreachable': redis.retryable(
     503,
     'Start Redis or correct FLEET_REDIS_URL; if the message has a sentence of Redis, mend what it says.',

@@ -73,6 +73,20 @@ export class GatewayConnection {
     return error as Body;
   }
 
+  /** Sends a read again, after a pause each, while no gateway answers, for as long as a rejected request is retried. */
+  async whileAway<Data>(read: () => Promise<Data>): Promise<Data> {
+    const giveUpAt = performance.now() + this.retryTimeoutMs;
+    for (;;) {
+      try {
+        return await read();
+      } catch (thrown) {
+        const isOver = performance.now() + DEFAULT_PAUSE_MS > giveUpAt;
+        if (isOver || !(thrown instanceof GatewayError)) throw thrown;
+      }
+      await pauseFor(DEFAULT_PAUSE_MS, this.signal);
+    }
+  }
+
   async #answerOf<Data>(request: (api: GatewayApi) => Promise<Answer<Data>>): Promise<Answer<Data>> {
     try {
       return await request(this.#api);

@@ -1,11 +1,10 @@
-import type { FleetError } from '../errors.js';
+import { type FleetError, GatewayError } from '../errors.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
 import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
 import type { RefinementStep } from '../producers/flows/refinement-step.js';
 import type { JobState } from '../producers/job-view.js';
 import type { WaitOptions } from '../producers/wait-for-job.js';
-import { failureError } from '../queues/failure.js';
 import type { JobKind } from '../queues/kind.js';
 import { readResult } from '../queues/read-result.js';
 import {
@@ -25,7 +24,7 @@ import { HttpDeadLetters } from './dead-letters.js';
 import { followJob, type HttpEventOptions, type HttpJobEvent } from './job-events.js';
 import { HttpKnownSolutions } from './known-solutions.js';
 import { MAX_POLL_MS } from './polling.js';
-import { errorOfProblem } from './problem.js';
+import { errorOfCode, errorOfProblem } from './problem.js';
 
 export interface HttpBatchItem<K extends KindRef = KindRef> extends HttpAddOptions {
   readonly kind: K;
@@ -108,8 +107,7 @@ export class FleetHttpClient {
     return answer.jobs.map((job) => {
       if (!('error' in job)) return job;
       const error = errorOfProblem(job.error);
-      if (error === undefined) throw new TypeError(`the gateway refused a job with an unknown code`);
-      return { error };
+      return { error: error ?? new GatewayError('the gateway refused the job without saying why') };
     });
   }
 
@@ -172,18 +170,20 @@ export class FleetHttpClient {
   }
 
   /**
-   * Waits for the end of a job and its follow-ups, whatever it is, by long requests.
+   * Waits for the end of a job and its follow-ups, whatever it is, by long requests. Once the gateway has answered, a lost
+   * connection is opened again for as long as a rejected request is retried.
    * @param options.follow false: returns when the job has its result, and does not wait for its follow-ups.
    */
   async wait(id: string, options: Pick<WaitOptions, 'follow'> = {}): Promise<HttpJob> {
     rejectUnknownOptions(options, WAIT);
     const follow = options.follow ?? true;
     const query = { wait: `${MAX_POLL_MS}ms`, ...(follow ? {} : { follow: 'false' }) };
+    const ask = () =>
+      this.#gateway.send((api) => api.GET('/v1/jobs/{id}', { params: { path: { id }, query } }));
+    let view = await ask();
     for (;;) {
-      const view = await this.#gateway.send((api) =>
-        api.GET('/v1/jobs/{id}', { params: { path: { id }, query } }),
-      );
       if (ENDED.includes(view.state) || (!follow && view.followUps !== undefined)) return view;
+      view = await this.#gateway.whileAway(ask);
     }
   }
 
@@ -197,7 +197,7 @@ export class FleetHttpClient {
     options: Pick<WaitOptions, 'follow'> = {},
   ): Promise<ResultOf<K>> {
     const view = await this.wait(id, options);
-    if (view.error !== undefined) throw failureError(view.error, id);
+    if (view.error !== undefined) throw errorOfCode(view.error.code, view.error.message, { jobId: id });
     const contract = contractOf(kind);
     if (contract === undefined) return view.result as ResultOf<K>;
     const { data, error } = readResult(contract.result, view.result);

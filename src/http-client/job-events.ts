@@ -38,11 +38,12 @@ export async function* followJob(
   for (;;) {
     let lost: unknown;
     try {
-      const stream = await openStream(gateway, id, after);
+      const stream = await openStream(gateway, id, after, () => {
+        giveUpAt = performance.now() + gateway.retryTimeoutMs;
+      });
       // 204: the end was told before.
       if (stream === undefined) return;
       for await (const event of stream) {
-        giveUpAt = performance.now() + gateway.retryTimeoutMs;
         after = event.id ?? after;
         yield event;
         if (event.name === 'end') return;
@@ -64,6 +65,7 @@ async function openStream(
   gateway: GatewayConnection,
   id: string,
   after: string | undefined,
+  onSignOfLife: () => void,
 ): Promise<AsyncIterable<HttpJobEvent> | undefined> {
   const headers = {
     accept: 'text/event-stream',
@@ -72,16 +74,21 @@ async function openStream(
   const body = await gateway.send((api) =>
     api.GET('/v1/jobs/{id}/events', { params: { path: { id } }, headers, parseAs: 'stream' }),
   );
-  return body ? eventsOf(body) : undefined;
+  return body ? eventsOf(body, onSignOfLife) : undefined;
 }
 
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<HttpJobEvent, void, void> {
-  const texts = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  const reader = texts.getReader();
+/** @param onSignOfLife Called for every event, and for the comments that the gateway sends while nothing happens. */
+async function* eventsOf(
+  body: ReadableStream<Uint8Array>,
+  onSignOfLife: () => void,
+): AsyncGenerator<HttpJobEvent, void, void> {
+  const parser = new EventSourceParserStream({ onComment: onSignOfLife });
+  const reader = body.pipeThrough(new TextDecoderStream()).pipeThrough(parser).getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      onSignOfLife();
       const { event: name, data, id } = value;
       yield { name, data: JSON.parse(data) as unknown, ...(id === undefined ? {} : { id }) } as HttpJobEvent;
     }

@@ -28,11 +28,13 @@ export interface RunView {
 /**
  * The view of a pipeline run: its jobs as trees, their states and their cost. An unknown run has no jobs. The jobs are
  * read in chunks, without payloads and results.
+ * @param options.limit How many jobs are in `jobs` at most. Default: 1,000.
+ * @param options.tenant Counts and shows only jobs that were submitted for this tenant.
  */
 export async function viewRun(
   fleet: FleetClient,
   run: string,
-  { limit = 1_000 }: { readonly limit?: number } = {},
+  { limit = 1_000, tenant }: { readonly limit?: number; readonly tenant?: string | undefined } = {},
 ): Promise<RunView> {
   const states = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
   let usage = NO_USAGE;
@@ -40,6 +42,7 @@ export async function viewRun(
   const shown: JobSummary[] = [];
   for await (const summaries of summariesOf(fleet, run)) {
     for (const summary of summaries) {
+      if (tenant !== undefined && summary.tenant !== tenant) continue;
       total += 1;
       states[summary.state] += 1;
       usage = addUsage(usage, summary.usage);

@@ -22,7 +22,8 @@ export function encodeFailure(thrown: unknown): string {
   return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}… (cut)`;
 }
 
-function isErrorCode(code: string): code is ErrorCode {
+/** Whether this version knows an error code. */
+export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_TABLE, code);
 }
 

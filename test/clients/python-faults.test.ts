@@ -123,6 +123,23 @@ for event in handle.events():
     expect(rest.filter(({ name }) => name === 'state')).toEqual([]);
   });
 
+  it('an event stream resumes after a longer silence than the timeout of retries', async () => {
+    const retrySeconds = 1.5;
+    const { url, server, asked } = await startServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (asked.length === 2) {
+        response.end('id: 2-0\nevent: end\ndata: {"id":"x","removed":true}\n\n');
+        return;
+      }
+      response.write('id: 1-0\nevent: state\ndata: {"state":"active"}\n\n');
+      setTimeout(() => response.end(': still here\n\n'), 2_000 * retrySeconds);
+    });
+    const script = "say(names=[event.name for event in fleet.events('x')])";
+    const program = new PythonProgram(url, script, { RETRY_TIMEOUT: String(retrySeconds) });
+    expect(await program.said()).toEqual({ names: ['state', 'end'] });
+    server.close();
+  });
+
   it('waits for a gateway that is away, until its timeout', async () => {
     const { port } = gateway;
     const program = new PythonProgram(

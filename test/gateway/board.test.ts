@@ -140,3 +140,11 @@ describe('what the board reads', () => {
     }
   });
 });
+
+it('the page of the board asks no other server for anything', async () => {
+  const { status, headers, text } = await gateway.send('GET', '/board/');
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(text).toContain('static/css/main');
+  expect(text).toContain('static/js/main');
+  expect(text).not.toContain('https://');
+});

@@ -117,7 +117,7 @@ describe('a token that is bound to a tenant', () => {
     },
   );
 
-  it('sees on the page of a run only its own jobs and what they cost, and no other run in the list', async () => {
+  it('sees of a run and on its page only its own jobs and what they cost, and no other run in the list', async () => {
     const run = 'run of both';
     const add = async (token: string, name: string) => {
       scripts += 1;
@@ -147,6 +147,14 @@ describe('a token that is bound to a tenant', () => {
     expect(await read(`${address}&job=${foreign}`)).not.toContain(`/v1/jobs/${foreign}`);
     expect(await read(`${address}&key=key%20of%20other`)).not.toContain('/v1/jobs/');
     expect(await read('/runs')).not.toContain(run);
+    const { json } = await gateway.send(
+      'GET',
+      `/v1/runs/${encodeURIComponent(run)}`,
+      undefined,
+      bearer(acme),
+    );
+    expect(json).toMatchObject({ run, total: 1, jobs: [{ id: own }], truncated: false });
+    expect(json.states.waiting).toBe(1);
     const form = { 'content-type': 'application/x-www-form-urlencoded', origin: gateway.url };
     const { headers } = await gateway.send('POST', '/login', `token=${acme}`, form);
     expect(headers.get('location')).toBe('/runs');
@@ -154,7 +162,6 @@ describe('a token that is bound to a tenant', () => {
 
   it.each([
     ['GET', '/v1/jobs'],
-    ['GET', '/v1/runs/x'],
     ['GET', '/v1/dead-letters'],
     ['POST', '/v1/dead-letters:retry'],
     ['POST', '/v1/evaluations/claim'],

@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FleetHttpClient, type HttpJobEvent } from '../../src/http-client/index.js';
 
+/** Timeout of retries, in milliseconds: room for one pause. */
+const RETRY_MS = 2_000;
+
 /** A client of a gateway that answers like this. */
 async function clientOf(answer: RequestListener, retryTimeoutMs = 60_000): Promise<FleetHttpClient> {
   const server = createServer(answer).listen(0, '127.0.0.1');
@@ -44,6 +47,22 @@ describe('the events of a job', () => {
     expect(asked).toEqual([undefined, '1-0']);
   });
 
+  it('continue where the connection is lost after a longer silence than the timeout of retries', async () => {
+    let asked = 0;
+    const fleet = await clientOf((_request, response) => {
+      asked += 1;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (asked === 2) {
+        response.end('id: 2-0\nevent: end\ndata: {"id":"x","removed":true}\n\n');
+        return;
+      }
+      response.write('id: 1-0\nevent: state\ndata: {"state":"active"}\n\n');
+      // A gateway that stops while a job runs for hours.
+      setTimeout(() => response.end(': still here\n\n'), 2 * RETRY_MS);
+    }, RETRY_MS);
+    expect((await collect(fleet.events('x'))).map(({ name }) => name)).toEqual(['state', 'end']);
+  });
+
   it('end with the refusal of the gateway, and with an error when it stays away', async () => {
     const refusing = await clientOf((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/problem+json' });
@@ -66,6 +85,37 @@ describe('the events of a job', () => {
       break;
     }
     await closed;
+  });
+});
+
+describe('the wait for a job', () => {
+  it('goes on when the gateway starts again meanwhile', async () => {
+    let asked = 0;
+    const fleet = await clientOf((request, response) => {
+      asked += 1;
+      if (asked === 2) {
+        request.socket.destroy();
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ id: 'x', state: asked === 1 ? 'active' : 'completed' }));
+    });
+    expect((await fleet.wait('x')).state).toBe('completed');
+    expect(asked).toBe(3);
+  });
+
+  it('ends with an error where the gateway never answered, or stays away', async () => {
+    let asked = 0;
+    const fleet = await clientOf((request, response) => {
+      asked += 1;
+      if (asked === 2)
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"state":"active"}');
+      else request.socket.destroy();
+    }, 0);
+    for (const requests of [1, 3]) {
+      await expect(fleet.wait('x')).rejects.toMatchObject({ code: 'gateway-unreachable' });
+      expect(asked).toBe(requests);
+    }
   });
 });
 
@@ -98,5 +148,46 @@ describe('health', () => {
       code: 'gateway-unreachable',
       message: expect.stringContaining('answered 502 with something that is not JSON'),
     });
+  });
+});
+
+describe('the errors of a newer gateway', () => {
+  const problem = { code: 'run-closed', detail: 'the run is closed', field: 'payload.tags.run', status: 409 };
+  const error = {
+    code: 'newer-gateway',
+    message: '[run-closed] the run is closed',
+    field: 'payload.tags.run',
+    retryable: false,
+  };
+
+  it('name their code and say what happened, also in a batch and in the events, which do not try again', async () => {
+    let requests = 0;
+    const fleet = await clientOf((request, response) => {
+      requests += 1;
+      const isBatch = request.url === '/v1/jobs:batch';
+      response.writeHead(isBatch ? 200 : 409, { 'content-type': 'application/json' });
+      const made = { id: 'a', kind: 'extract', state: 'waiting', outcome: 'created' };
+      response.end(JSON.stringify(isBatch ? { jobs: [made, { error: problem }, { error: {} }] } : problem));
+    });
+    await expect(fleet.job('x')).rejects.toMatchObject(error);
+    await expect(collect(fleet.events('x'))).rejects.toMatchObject(error);
+    const item = { kind: 'extract', payload: {} } as Parameters<typeof fleet.addBatch>[0][number];
+    expect(await fleet.addBatch([item, item, item])).toMatchObject([
+      { id: 'a' },
+      { error },
+      { error: { code: 'gateway-unreachable' } },
+    ]);
+    expect(requests).toBe(3);
+  });
+
+  it('are those of a job too', async () => {
+    const fleet = await clientOf((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const failure = { code: 'run-closed', message: 'the run is closed', retryable: true };
+      response.end(JSON.stringify({ id: 'x', state: 'failed', error: failure, novelty: 1 }));
+    });
+    const { field: _, ...named } = error;
+    const refused = await fleet.result('extract', 'x').catch((thrown: unknown) => thrown);
+    expect(refused).toMatchObject({ ...named, jobId: 'x' });
   });
 });

@@ -9,13 +9,14 @@ import { queueOfId } from '../operations/job-resource.js';
 import type { Caller } from './caller.js';
 
 /**
- * Operations that a token bound to a tenant may use: they only concern that tenant's jobs. The page of a run reads no others.
+ * Operations that a token bound to a tenant may use: they only concern that tenant's jobs. A run and its page read no others.
  */
 const OF_ONE_TENANT = [
   /^submit-/,
   /^add-(refinement-step|guarded-evaluation|candidate-batch)$/,
   /^(get|cancel|retry)-job$/,
   /^job-events$/,
+  /^get-run$/,
   /^run-page$/,
 ];
 
@@ -29,8 +30,13 @@ export function submitterOf({ id, tenant }: Bound): string {
   return tenant === undefined ? `token ${id}` : submitterOfTenant(tenant);
 }
 
+/** Who sent an admitted request. */
+export function callerOf(response: Response): Caller {
+  return response.locals.caller as Caller;
+}
+
 export function submitterOfResponse(response: Response): string {
-  return submitterOf(response.locals.caller as Caller);
+  return submitterOf(callerOf(response));
 }
 
 /**
@@ -39,7 +45,7 @@ export function submitterOfResponse(response: Response): string {
  * @throws PayloadError `tenant-not-allowed`.
  */
 export function ownSubmission<T extends AddOptions>(response: Response, options: T): T & AddOptions {
-  const caller = response.locals.caller as Caller;
+  const caller = callerOf(response);
   const { tenant } = caller;
   const submitter = submitterOf(caller);
   if (tenant === undefined) return { ...options, submitter };
@@ -58,7 +64,7 @@ export function ownSubmission<T extends AddOptions>(response: Response, options:
 
 /** A key as a tenant's own: the same key of another tenant is another job. */
 export function ownKey(response: Response, key: string | undefined): string | undefined {
-  return key === undefined ? undefined : ownKeyOf((response.locals.caller as Caller).tenant, key);
+  return key === undefined ? undefined : ownKeyOf(callerOf(response).tenant, key);
 }
 
 /** The same for a tenant. */
@@ -67,7 +73,7 @@ export function ownKeyOf(tenant: string | undefined, key: string): string {
 }
 
 /**
- * Keeps a token bound to a tenant from the jobs of others; besides this, only the page of a run does.
+ * Keeps a token bound to a tenant from the jobs of others; besides this, only a run and its page do.
  * @throws RequestError `forbidden` for an operation that shows or changes jobs of all tenants; JobError `job-not-found` for
  *   another tenant's job.
  */

@@ -1,9 +1,8 @@
 import { createBullBoard } from '@bull-board/api';
-import { ExpressAdapter } from '@bull-board/express';
 import type { Express, RequestHandler } from 'express';
-import { authorize, type Caller } from '../auth/caller.js';
+import { authorize } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
-import { assertOwnTenant } from '../auth/tenant.js';
+import { assertOwnTenant, callerOf } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import type { ExtendProblem } from '../http/errors.js';
 import { admitRequest, type Mounting, takeResource } from '../http/mount.js';
@@ -11,6 +10,7 @@ import { boardHeaders } from '../http/security-headers.js';
 import { leadsToLogin } from '../pages/page-request.js';
 import { guardBoard } from './board-guard.js';
 import { BoardQueue } from './board-queue.js';
+import { BoardServer } from './board-server.js';
 
 const BOARD_PATH = '/board';
 /** Who may change queues on the board. */
@@ -48,7 +48,7 @@ class Board {
 }
 
 function boardOf({ fleet }: Gateway, readOnlyMode: boolean) {
-  const server = new ExpressAdapter();
+  const server = new BoardServer();
   server.setBasePath(BOARD_PATH);
   const board = createBullBoard({
     queues: [],
@@ -100,7 +100,7 @@ export function mountBoard(app: Express, mounting: Mounting): void {
     try {
       const needed = SAFE_METHODS.has(request.method) ? 'read' : WRITER;
       const gateway = await admitRequest(request, response, needed, mounting);
-      await assertOwnTenant('board', {}, gateway, response.locals.caller as Caller);
+      await assertOwnTenant('board', {}, gateway, callerOf(response));
       // Jobs that the board puts back into a queue need room like any other submission; removing frees room.
       if (needed === WRITER && /\/(add|duplicate|retry)\b/.test(request.path)) {
         await gateway.fleet.memory.admit(0, 1);
@@ -110,7 +110,7 @@ export function mountBoard(app: Express, mounting: Mounting): void {
       const stillAllowed = () => authorize(request, gateway, needed);
       const reading = { rate: mounting.bodyRate, signal: gateway.closing, stillAllowed };
       if (await guardBoard(request, response, gateway, reading)) return;
-      const handler = await board.handlerFor((response.locals.caller as Caller).role);
+      const handler = await board.handlerFor(callerOf(response).role);
       response.set('cache-control', 'no-store');
       request.url = boundQuery(request.url);
       await handler(request, response, next);

@@ -4,6 +4,7 @@ import { hasEnded } from '../../producers/job-view.js';
 import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
 import { listRunJobs, viewRun } from '../../producers/run-view.js';
+import { callerOf } from '../auth/tenant.js';
 import { isWait, WaitQuery } from '../http/duration.js';
 import { operation } from '../http/operation.js';
 import { jobResource, locationOf, queueOfId, waitReply } from './job-resource.js';
@@ -128,7 +129,7 @@ export const getRun = operation({
   role: 'read',
   summary: 'Everything of one pipeline run: jobs as trees, states, cost',
   description:
-    'A run is what the tag `run` of the submitted jobs names. One that nobody has submitted a job of is empty.',
+    'A run is what the tag `run` of the submitted jobs names. One that nobody has submitted a job of is empty. For a token that is bound to a tenant, it consists of the jobs of that tenant.',
   params: z.strictObject({ run: z.string().min(1).max(512) }),
   query: z.strictObject({ limit: z.coerce.number().int().min(1).max(10_000).default(1_000) }),
   responses: {
@@ -146,8 +147,8 @@ export const getRun = operation({
         .meta({ id: 'Run' }),
     },
   },
-  handle: async ({ params, query, gateway }) => ({
+  handle: async ({ params, query, gateway, response }) => ({
     status: 200,
-    body: await viewRun(gateway.fleet, params.run, query),
+    body: await viewRun(gateway.fleet, params.run, { ...query, tenant: callerOf(response).tenant }),
   }),
 });

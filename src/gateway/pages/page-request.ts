@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { RequestError } from '../../errors.js';
 import type { Caller } from '../auth/caller.js';
-import { assertOwnTenant } from '../auth/tenant.js';
+import { assertOwnTenant, callerOf } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import { admitRequest, type Mounting } from '../http/mount.js';
 
@@ -27,8 +27,8 @@ export function pageHandler(
     response.locals.route = route;
     try {
       const gateway = await admitRequest(request, response, 'read', mounting);
-      await assertOwnTenant(id, {}, gateway, response.locals.caller as Caller);
-      await show({ gateway, caller: response.locals.caller as Caller, request, response });
+      await assertOwnTenant(id, {}, gateway, callerOf(response));
+      await show({ gateway, caller: callerOf(response), request, response });
     } catch (thrown) {
       if (!leadsToLogin(thrown, request)) throw thrown;
       response.set('cache-control', 'no-store');

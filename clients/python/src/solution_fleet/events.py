@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from .errors import ApiError
 from .event_stream import read_events
-from .retry_timer import CONNECTION_ERRORS
+from .retry_timer import CONNECTION_ERRORS, RetryTimer
 from .transport import Transport
 
 #: The gateway sends a sign of life every 15 seconds; after three that are missing the link is dead.
@@ -37,8 +37,7 @@ def follow(transport: Transport, path: str, after: str | None) -> Iterator[JobEv
             with transport.open("GET", path, timeout=_LONGEST_SILENCE, headers=headers) as response:
                 if response.status == 204:
                     return  # The end was told before.
-                for event in read_events(_chunks(response)):
-                    retries.reset()
+                for event in read_events(_chunks(response, retries)):
                     after = event.id or after
                     yield JobEvent(cast(Any, event.name), json.loads(event.data), event.id)
                     if event.name == "end":
@@ -50,6 +49,8 @@ def follow(transport: Transport, path: str, after: str | None) -> Iterator[JobEv
             retries.wait_after(error)
 
 
-def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
+def _chunks(response: http.client.HTTPResponse, retries: RetryTimer) -> Iterator[bytes]:
     while chunk := response.read1(65_536):
+        # Also where it is only a sign of life: a job may run for hours without an event.
+        retries.reset()
         yield chunk
