@@ -38,6 +38,42 @@ describe('a repair is declined with the reason', () => {
   });
 });
 
+describe('a fit on the rows of another table besides', () => {
+  const split = 'a, b, c, d = train_test_split(train["text"], train["y"], random_state=0)';
+  const scriptWith = (...lines: string[]): string =>
+    [
+      'import numpy as np, pandas as pd',
+      'train, test = pd.read_csv("train.csv"), pd.read_csv("test.csv")',
+      'vec = TfidfVectorizer()',
+      ...lines,
+      'model = LogisticRegression().fit(vec.transform(a), c)',
+      'print("score", model.score(vec.transform(b), d))',
+      '',
+    ].join('\n');
+  const texts = '(list(train["text"]) + list(test["text"]))';
+
+  it.each([
+    ['before the split', `vec.fit${texts}`, split],
+    ['after the split', split, `vec.fit${texts}`],
+    ['of arrays', split, 'vec.fit(np.concatenate([train["text"].values, test["text"].values]))'],
+    ['with `append`', 'vec.fit(train["text"].append(test["text"]))', split],
+  ])('REQ-SF-019: is not moved to the training part of one of them alone: %s', async (_, ...lines) => {
+    const script = scriptWith(...lines);
+    const [finding] = (await analyzeLeakage(script)).findings;
+    expect(await repairLeak(script, finding?.codeBlock ?? '')).toEqual({
+      ok: false,
+      reason: 'Not rewritten: it would still learn from `test`, which the split does not divide.',
+    });
+  });
+
+  it('is another one than the use of the fit for that table', async () => {
+    const script = scriptWith('vec.fit(train["text"])', 'X_test = vec.transform(test["text"])', split);
+    const [finding] = (await analyzeLeakage(script)).findings;
+    const repair = await repairLeak(script, finding?.codeBlock ?? '');
+    expect(repair).toMatchObject({ ok: true, replacement: expect.stringContaining('vec.fit(a)') });
+  });
+});
+
 /** A script that computes something over a whole table after it was divided. */
 function afterTheSplit(...between: string[]): string {
   return [

@@ -5,6 +5,7 @@ import { parseModule } from '../syntax/parse-module.js';
 import { namesIn } from '../syntax/walk.js';
 import { WorkAllowance, WorkLimitError } from '../values/work.js';
 import { checkRewrite } from './check/check-rewrite.js';
+import { learnsBesides, tablesBesides } from './check/other-tables.js';
 import { statementsInBlock } from './check/script-change.js';
 import { openLookups, strictEncoders } from './check/unknown-values.js';
 import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
@@ -124,12 +125,22 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
       continue;
     }
     const text = await tolerateUnknown(context, rewrite.text);
-    const problem = await checkRewrite(context, analysis, text);
+    const problem = (await stillLearned(context, text)) ?? (await checkRewrite(context, analysis, text));
     if (problem === undefined) return { ok: true, replacement: text };
     reasons.push(problem);
   }
   const [reason = 'no certain rewrite is known for this kind of leak'] = reasons;
   return { ok: false, reason: `Not rewritten: ${reason}.` };
+}
+
+/** Why a rewrite would leave rows of another table in what is learned. */
+async function stillLearned(context: RepairContext, text: string): Promise<string | undefined> {
+  const { source, block, work } = context;
+  const tables = work.run(() => tablesBesides(context));
+  if (tables.size === 0) return undefined;
+  const after = await parseModule(source.slice(0, block.start) + text + source.slice(block.end));
+  const span = { start: block.start, end: block.start + text.length };
+  return work.run(() => learnsBesides(context, tables, after, span));
 }
 
 /** The ways to try, the likeliest first: its reason is reported where none is certain. */

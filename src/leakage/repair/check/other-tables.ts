@@ -1,0 +1,64 @@
+import type { Leak } from '../../findings/find-leaks.js';
+import type { Call, Expr, Module, Span } from '../../syntax/ast.js';
+import { expressionsIn, namesInExpression, ownExpressions } from '../../syntax/walk.js';
+import type { Region } from '../../values/region.js';
+import type { RepairContext } from '../context.js';
+import { statementsInBlock } from './script-change.js';
+
+/**
+ * Tables that a computation takes besides the one that is divided: `vec.fit(list(train["text"]) + list(test["text"]))`, where
+ * the split divides `train`. A part of `train` in its place would leave `test` in the fit.
+ */
+export function tablesBesides({ leaks, watched }: RepairContext): ReadonlySet<string> {
+  const besides = new Set<string>();
+  for (const leak of leaks) {
+    const divided = new Set(namesOf(leak.split?.node).flatMap((name) => sourcesOf(watched.get(name))));
+    for (const node of computationsOf(leak)) {
+      const tables = namesOf(node).filter((name) => (watched.get(name)?.length ?? 0) > 0);
+      const others = tables.filter((name) => sourcesOf(watched.get(name)).every((one) => !divided.has(one)));
+      // Without a divided table beside it, the other one is a table that goes the same way.
+      if (divided.size > 0 && others.length < tables.length) for (const name of others) besides.add(name);
+    }
+  }
+  return besides;
+}
+
+/** Why a rewritten block may not stay: a computation of its leaks still takes one of the tables. */
+export function learnsBesides(
+  { leaks }: RepairContext,
+  tables: ReadonlySet<string>,
+  module: Module,
+  block: Span,
+): string | undefined {
+  const learning = new Set([...leaks.flatMap(computationsOf).map(calleeName), 'fit']);
+  for (const statement of statementsInBlock({ module, block })) {
+    for (const expression of ownExpressions(statement).flatMap((own) => [...expressionsIn(own)])) {
+      if (expression.type !== 'call' || !learning.has(calleeName(expression))) continue;
+      const table = namesOf(expression).find((name) => tables.has(name));
+      if (table !== undefined)
+        return `it would still learn from \`${table}\`, which the split does not divide`;
+    }
+  }
+  return undefined;
+}
+
+function computationsOf({ node, nodes }: Leak): Call[] {
+  return [...new Set([node, ...nodes])].filter((computation) => computation.type === 'call');
+}
+
+function namesOf(expression: Expr | undefined): string[] {
+  return expression === undefined ? [] : [...namesInExpression(expression)].map(({ id }) => id);
+}
+
+function calleeName({ callee }: Call): string {
+  return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
+}
+
+/** The tables from which rows come; features and labels of two files are one. */
+function sourcesOf(rows: readonly Region[] = []): Region[] {
+  return rows.flatMap((region) => {
+    let source = region;
+    while (source.parent !== undefined) source = source.parent;
+    return source.beside === undefined ? [source] : [source, source.beside];
+  });
+}
