@@ -10,10 +10,11 @@ COPY src ./src
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:20-bookworm-slim
-# python3 judges exactly whether a corrected script still parses; it runs nothing of the script.
+# python3 judges exactly whether a corrected script still parses; it runs nothing of the script. python3-minimal would not do:
+# it has no json module.
 # tini is process 1: it passes signals on, also while node still starts, and reaps what node leaves behind.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends python3-minimal tini \
+    && apt-get install -y --no-install-recommends python3 tini \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 ENV NODE_ENV=production

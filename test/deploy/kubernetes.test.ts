@@ -167,6 +167,18 @@ describe('deploy/kubernetes', () => {
     expect(Object.keys(env).filter((variable) => !known.includes(variable))).toEqual([]);
   });
 
+  it('lets workers and gateway reach what they need: names, Redis, a collector of traces, and workers the provider', () => {
+    const Rule = z.object({ ports: z.array(z.object({ protocol: z.string(), port: z.number() })) });
+    const reached = (name: string) =>
+      z
+        .object({ egress: z.array(Rule) })
+        .parse(named('NetworkPolicy', name).spec)
+        .egress.flatMap(({ ports }) => ports.map(({ protocol, port }) => `${protocol} ${port}`));
+    const both = ['UDP 53', 'TCP 53', 'TCP 6379', 'TCP 4317', 'TCP 4318'];
+    expect(reached('solution-fleet-gateway')).toEqual(both);
+    expect(reached('solution-fleet-worker')).toEqual([...both, 'TCP 443']);
+  });
+
   it('gives every policy and budget the pods that are there', () => {
     const labels = ['worker', 'gateway'].map((part) => workload(`solution-fleet-${part}`).labels);
     for (const { kind, metadata, spec } of resources) {

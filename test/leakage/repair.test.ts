@@ -43,6 +43,9 @@ describe('a fit on the rows of another table besides', () => {
   const scriptWith = (...lines: string[]): string =>
     [
       'import numpy as np, pandas as pd',
+      'from sklearn.feature_extraction.text import TfidfVectorizer',
+      'from sklearn.linear_model import LogisticRegression',
+      'from sklearn.model_selection import train_test_split',
       'train, test = pd.read_csv("train.csv"), pd.read_csv("test.csv")',
       'vec = TfidfVectorizer()',
       ...lines,

@@ -23,8 +23,9 @@ const Service = z.looseObject({
   profiles: z.array(z.string()).default([]),
   stop_grace_period: z.string().optional(),
   read_only: z.boolean().optional(),
+  secrets: z.array(z.string()).default([]),
 });
-const { services, networks } = z
+const { services, networks, secrets } = z
   .object({
     services: z.object({
       redis: Service,
@@ -34,6 +35,7 @@ const { services, networks } = z
       grafana: Service,
     }),
     networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
+    secrets: z.record(z.string(), z.object({ environment: z.string().optional() })),
   })
   .parse(composeData);
 const dockerfile = readFileSync(packagePath('Dockerfile'), 'utf8');
@@ -109,6 +111,14 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('mounts no root file system read-only into which Compose has to copy a secret from the environment', () => {
+    const copied = Object.values(services).filter((service) =>
+      service.secrets.some((name) => secrets[name]?.environment !== undefined),
+    );
+    expect(copied).toHaveLength(2);
+    expect(copied.filter((service) => service.read_only === true)).toEqual([]);
+  });
+
   it('gives a stopping worker longer than the worker gives its jobs', () => {
     const environment = z.looseObject({ FLEET_DRAIN_SECONDS: z.number() }).parse(services.worker.environment);
     const { drainSeconds } = loadConfig({ FLEET_DRAIN_SECONDS: String(environment.FLEET_DRAIN_SECONDS) });
@@ -155,6 +165,11 @@ describe('Dockerfile', () => {
     expect(copied.filter((source) => !built.includes(source) && !existsSync(packagePath(source)))).toEqual(
       [],
     );
+  });
+
+  it('installs a whole Python: the exact check of a script needs modules that python3-minimal lacks', () => {
+    const [, packages = ''] = /--no-install-recommends ([^\\]+)/.exec(dockerfile) ?? [];
+    expect(packages.trim().split(/\s+/)).toEqual(['python3', 'tini']);
   });
 
   it('leaves nothing out of its context that it copies', () => {
