@@ -7,7 +7,7 @@ import { statementsInBlock } from './script-change.js';
 
 /**
  * Tables that a computation takes besides the one that is divided: `vec.fit(list(train["text"]) + list(test["text"]))`, where
- * the split divides `train`. A part of `train` in its place would leave `test` in the fit.
+ * the split divides `train`. A rewrite that takes a part of `train` would leave `test` in the fit.
  */
 export function tablesBesides({ leaks, watched }: RepairContext): ReadonlySet<string> {
   const besides = new Set<string>();
