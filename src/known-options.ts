@@ -15,9 +15,13 @@ const BELONGS: Readonly<Record<string, string>> = {
 /**
  * Rejects options that do not exist: a misspelled one would be ignored. Callers without types may pass anything.
  * @param at The field that contains the options.
- * @throws PayloadError `invalid-payload` with the name of the option.
+ * @throws PayloadError `invalid-payload` with the name of the option, or where there are no options but something else.
  */
 export function rejectUnknownOptions<T extends object>(options: T, names: OptionNames<T>, at?: string): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    const field = at ?? 'options';
+    throw new PayloadError('invalid-payload', `${field}: must be an object with names and values`, { field });
+  }
   const unknown = Object.entries(options).find(
     ([name, value]) => value !== undefined && !Object.hasOwn(names, name),
   )?.[0];

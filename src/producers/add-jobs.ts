@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FleetError, JobError, RedisError, toFleetError } from '../errors.js';
+import { type FleetError, JobError, PayloadError, RedisError, toFleetError } from '../errors.js';
 import { mapInChunks, yieldWhenBusy } from '../event-loop.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { asRedisError } from '../queues/redis-refusal.js';
@@ -48,7 +48,10 @@ const CHUNK = 1_000;
  * @returns the outcomes in the order of the items.
  * @throws RedisError if Redis became unreachable; a batch with keys can be submitted again unchanged.
  */
-export function addJobs(fleet: FleetClient, items: readonly BatchItem[]): Promise<BatchItemOutcome[]> {
+export async function addJobs(fleet: FleetClient, items: readonly BatchItem[]): Promise<BatchItemOutcome[]> {
+  if (!Array.isArray(items)) {
+    throw new PayloadError('invalid-payload', 'items: must be a list of jobs', { field: 'items' });
+  }
   return new Batch(fleet, items).submit();
 }
 
@@ -201,8 +204,8 @@ function bulkJob(fleet: FleetClient, kind: string, { job, stored }: Ready) {
 const ITEM_FIELDS: OptionNames<BatchItem> = { kind: true, payload: true, options: true };
 
 function prepare(fleet: FleetClient, item: BatchItem, index: number): Prepared {
-  const { kind, payload, options = {} } = item;
   rejectUnknownOptions(item, ITEM_FIELDS);
+  const { kind, payload, options = {} } = item;
   checkSubmission(options);
   const name = kindNameOf(kind);
   const data = prepareData(fleet, name, payload);

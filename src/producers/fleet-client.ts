@@ -152,12 +152,18 @@ export class FleetClient {
    * @throws UsageError `usage` after `close`.
    */
   get client(): Redis {
-    if (!this.#isClosed) return this.#client;
+    this.#assertOpen();
+    return this.#client;
+  }
+
+  #assertOpen(): void {
+    if (!this.#isClosed) return;
     throw new UsageError('usage', 'this FleetClient is closed; open another one with FleetClient.open');
   }
 
-  /** The queue of a kind, or a pipeline queue. */
+  /** The queue of a kind, or a pipeline queue. @throws UsageError `usage` after `close`. */
   queue(name: string): Queue {
+    this.#assertOpen();
     if (!this.kinds.has(name)) return this.#pipelineQueue(name);
     const known = this.#queues.get(name);
     if (known !== undefined) return known;

@@ -60,8 +60,8 @@ export const ADD_OPTIONS: OptionNames<AddOptions> = {
  *   a misspelled one, would be ignored.
  */
 export function checkSubmission(options: AddOptions): void {
-  if (Object.keys(options).length === 0) return;
   rejectUnknownOptions(options, ADD_OPTIONS);
+  if (Object.keys(options).length === 0) return;
   const issue = SubmissionSchema.safeParse(options).error?.issues[0];
   if (issue === undefined) return;
   const field = issue.path.join('.');

@@ -8,6 +8,7 @@ import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js'
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { listJobs } from '../../src/producers/list-jobs.js';
+import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
@@ -211,6 +212,43 @@ describe('an option that does not exist is refused, and named', () => {
         }),
     ],
     [
+      'of the pauses between the tries of an evaluation',
+      'evaluation.opts.backoff.dely: .*"delay"',
+      (fleet) => {
+        const opts = { attempts: 2, backoff: { type: 'fixed', dely: 5 } as object } as object;
+        return addGuardedEvaluation(fleet, { ...check, evaluation: { ...evaluation, opts } });
+      },
+    ],
+    [
+      'no tries of an evaluation',
+      'evaluation.opts.attempts: must be a whole number from 1',
+      (fleet) =>
+        addGuardedEvaluation(fleet, { ...check, evaluation: { ...evaluation, opts: { attempts: 0 } } }),
+    ],
+    [
+      'no evaluation',
+      'evaluation: must be an object',
+      (fleet) => addGuardedEvaluation(fleet, check as never),
+    ],
+    ['no flow', 'options: must be an object', (fleet) => addGuardedEvaluation(fleet, null as never)],
+    [
+      'no candidates',
+      'candidates: must be a list',
+      (fleet) => addCandidateBatch(fleet, { evaluation } as never),
+    ],
+    [
+      'no candidate',
+      'candidates\\[0\\]: must be an object',
+      (fleet) => addCandidateBatch(fleet, { candidates: [null as never], evaluation }),
+    ],
+    ['no list of jobs', 'items: must be a list', (fleet) => addJobs(fleet, null as never)],
+    [
+      'a key instead of options',
+      'options: must be an object',
+      (fleet) => addJob(fleet, 'solution-check', check, 'k' as never),
+    ],
+    ['no options of a client', 'options: must be an object', () => FleetClient.open(null as never)],
+    [
       'of a job, by its nearest name',
       'budgetUSD: .*"budgetUsd"',
       (fleet) => addJob(fleet, 'solution-check', check, { budgetUSD: 1 } as object),
@@ -242,6 +280,28 @@ describe('an option that does not exist is refused, and named', () => {
       { error: { code: 'invalid-payload', field: 'key' } },
     ]);
   });
+});
+
+it('a client that was closed says so, whatever is asked of it', async () => {
+  const { fleet } = await startFleet();
+  const closed = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix });
+  const { id } = await addSolutionCheck(closed, payload());
+  await closed.close();
+  for (const ask of [
+    () => addSolutionCheck(closed, payload()),
+    () => addJobs(closed, [{ kind: 'solution-check', payload: payload() }]),
+    () => addGuardedEvaluation(closed, { ...payload(), evaluation: { queue: 'evaluate', name: 'score' } }),
+    () => cancelJob(closed, id),
+    () => retryJob(closed, id),
+    () => waitForJob(closed, id),
+    () => listJobs(closed),
+    () => listDeadLetters(closed),
+  ]) {
+    await expect(ask()).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('this FleetClient is closed'),
+    });
+  }
 });
 
 it('a client without an address, and a payload without a script, say what is missing', async () => {

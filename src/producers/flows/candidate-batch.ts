@@ -62,12 +62,13 @@ export async function addCandidateBatch(
   batch: CandidateBatch,
   options: AddOptions = {},
 ): Promise<CandidateBatchHandles> {
-  const { candidates, afterAll } = batch;
-  if (candidates.length === 0) {
-    throw new PayloadError('invalid-payload', 'candidates: is empty', { field: 'candidates' });
-  }
   checkSubmission(options);
   rejectUnknownOptions(batch, BATCH_FIELDS);
+  const { candidates, afterAll } = batch;
+  if (!Array.isArray(candidates) || candidates.length === 0) {
+    const problem = Array.isArray(candidates) ? 'is empty' : 'must be a list';
+    throw new PayloadError('invalid-payload', `candidates: ${problem}`, { field: 'candidates' });
+  }
   const nodes = await buildNodes(fleet, batch, options.key);
   await checkKnownSolutions(fleet, batch);
   if (afterAll !== undefined) checkEvaluation(afterAll, fleet, 'afterAll');

@@ -41,9 +41,9 @@ export async function buildNodes(
   const firstOfId = new Map<string, FlowNode>();
   let bytes = 0;
   for (const [at, candidate] of candidates.entries()) {
-    const { solution, data, key } = candidate;
     await yieldWhenBusy();
     rejectUnknownOptions(candidate, CANDIDATE_FIELDS, `candidates[${at}]`);
+    const { solution, data, key } = candidate;
     checkSubmission(key === undefined ? {} : { key });
     const guarded = {
       ...settings,

@@ -1,4 +1,4 @@
-import type { JobsOptions } from 'bullmq';
+import type { BackoffOptions, JobsOptions } from 'bullmq';
 import { PayloadError } from '../../errors.js';
 import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import { isQueueName, nameField, QUEUE_NAME_RULE } from '../../queues/names.js';
@@ -14,6 +14,8 @@ function rejectField(field: string, problem: string): never {
 const NameSchema = nameField(200);
 
 const EVALUATION_FIELDS: OptionNames<Evaluation> = { queue: true, name: true, data: true, opts: true };
+
+const BACKOFF_OPTIONS: OptionNames<BackoffOptions> = { type: true, delay: true, jitter: true };
 
 /** BullMQ's own options of a job. */
 const JOB_OPTIONS: OptionNames<JobsOptions> = {
@@ -50,9 +52,9 @@ export function checkEvaluation(
   { kinds, limits }: Pick<FleetClient, 'kinds' | 'limits'>,
   at = 'evaluation',
 ): void {
-  const { queue, name, data, opts } = evaluation;
   rejectUnknownOptions(evaluation, EVALUATION_FIELDS, at);
-  if (opts !== undefined) rejectUnknownOptions(opts, JOB_OPTIONS, `${at}.opts`);
+  const { queue, name, data, opts } = evaluation;
+  if (opts !== undefined) checkJobOptions(opts, `${at}.opts`);
   if (!isQueueName(queue)) rejectField(`${at}.queue`, QUEUE_NAME_RULE);
   if (kinds.has(queue))
     rejectField(`${at}.queue`, `"${queue}" is a queue of the fleet; name a pipeline queue`);
@@ -63,6 +65,16 @@ export function checkEvaluation(
     rejectField(`${at}.data`, 'must be an object');
   if (GUARD_FIELD in data) rejectField(`${at}.data.${GUARD_FIELD}`, 'is a field of the fleet');
   checkPipelineData(data, `${at}.data`, limits);
+}
+
+function checkJobOptions(opts: JobsOptions, at: string): void {
+  rejectUnknownOptions(opts, JOB_OPTIONS, at);
+  const { attempts, backoff } = opts;
+  if (backoff !== undefined && typeof backoff !== 'number') {
+    rejectUnknownOptions(backoff, BACKOFF_OPTIONS, `${at}.backoff`);
+  }
+  if (attempts !== undefined && !(Number.isInteger(attempts) && attempts > 0))
+    rejectField(`${at}.attempts`, 'must be a whole number from 1');
 }
 
 /**
