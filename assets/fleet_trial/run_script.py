@@ -138,7 +138,8 @@ def apart(source, spec, seconds, watch=None):
         os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     after_run()
-    if text is None:
+    # Its alarm comes first where this process is late.
+    if text is None or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM):
         return failed(f"TimeoutError: no end within {seconds:.0f} s")
     if text == b"":
         by = f"by {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else "without an answer"

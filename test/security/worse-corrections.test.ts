@@ -142,6 +142,7 @@ describe('a correction that makes a script worse is taken back', () => {
       const { findings } = await check(CLEAN, [[SCORE, `score = ${expression}`]]);
       expect(findings[0]?.notes).toEqual([
         `the correction changes how a score is computed or printed: ${SCORE}`,
+        'not shown that the correction changes nothing but the leak: something else is done with the predictions or the score',
       ]);
     },
   );

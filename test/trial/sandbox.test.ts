@@ -185,7 +185,7 @@ describe.skipIf(process.platform !== 'linux')('without an isolating sandbox', ()
     expect(readdirSync('/')).toEqual(before);
   });
 
-  it.skipIf(process.getuid?.() !== 0 || !findProgram('setpriv') !== undefined)(
+  it.skipIf(process.getuid?.() !== 0 || findProgram('setpriv') === undefined)(
     'a container that may not make namespaces is refused, with the reason of the kernel',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'trial-test-'));

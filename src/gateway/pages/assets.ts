@@ -25,10 +25,39 @@ const FILES: Readonly<Record<string, Asset>> = {
 };
 const CACHE_SECONDS = 300;
 
+/** The content of each file, read or unpacked once: all answers share it, whether anyone reads them or not. */
+class Contents {
+  readonly #stored = new Map<string, Promise<Buffer>>();
+  readonly #unpacked = new Map<string, Promise<Buffer>>();
+
+  stored(file: string): Promise<Buffer> {
+    return once(this.#stored, file, () => readFile(packagePath('assets', 'gateway', file)));
+  }
+
+  unpacked(file: string): Promise<Buffer> {
+    return once(this.#unpacked, file, async () => unzip(await this.stored(file)));
+  }
+}
+
+const unzip = promisify(gunzip);
+
+/** The value of a key, made at the first use; made again if that failed. */
+function once(
+  values: Map<string, Promise<Buffer>>,
+  key: string,
+  make: () => Promise<Buffer>,
+): Promise<Buffer> {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  values.set(key, made);
+  made.catch(() => values.delete(key));
+  return made;
+}
+
 /** Serves the files of the pages; they have no data, so they need no token. */
 export function serveAsset(): RequestHandler<{ name: string }> {
-  /** Read once: all answers share them. */
-  const contents = new Map<string, Buffer>();
+  const contents = new Contents();
   return async (request, response, next) => {
     const { name } = request.params;
     const asset = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
@@ -37,15 +66,14 @@ export function serveAsset(): RequestHandler<{ name: string }> {
       return;
     }
     const { type, file = name } = asset;
-    const content = contents.get(name) ?? (await readFile(packagePath('assets', 'gateway', file)));
-    contents.set(name, content);
     response.set({ 'content-type': type, 'cache-control': `public, max-age=${CACHE_SECONDS}` });
     if (!file.endsWith('.gz')) {
-      response.send(content);
+      response.send(await contents.stored(file));
       return;
     }
     response.vary('accept-encoding');
-    if (request.acceptsEncodings('gzip') === 'gzip') response.set('content-encoding', 'gzip').send(content);
-    else response.send(await promisify(gunzip)(content));
+    if (request.acceptsEncodings('gzip') === 'gzip')
+      response.set('content-encoding', 'gzip').send(await contents.stored(file));
+    else response.send(await contents.unpacked(file));
   };
 }
