@@ -295,6 +295,70 @@ describe('a rewrite leaves the script as good as it was', () => {
     );
   });
 
+  describe('that holds figures', () => {
+    const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';
+    const repairAround = (...lines: string[]): Promise<string> => repairBefore(split, ...lines);
+    const repairBefore = (division: string, ...lines: string[]): Promise<string> =>
+      repairOf([
+        'import matplotlib.pyplot as plt',
+        'import seaborn as sns',
+        'from sklearn.manifold import TSNE',
+        'from sklearn.preprocessing import StandardScaler',
+        ...head,
+        'X = train[["km", "kg"]]',
+        'scaler = StandardScaler()',
+        'X = scaler.fit_transform(X)',
+        ...lines,
+        division,
+        'print(Ridge().fit(X_tr, y_tr).score(X_va, y_va))',
+      ]);
+    const fitted = [split, 'X_tr = scaler.fit_transform(X_tr)', 'X_va = scaler.transform(X_va)'];
+
+    it('moves all that draws on a figure from its beginning on, and draws the training part', async () => {
+      const drawn = ['plt.figure()', 'plt.hist(X)', 'plt.title("scaled")', 'plt.show()'];
+      expect(await repairAround('y = y * 2', ...drawn)).toBe(
+        ['y = y * 2', ...fitted, ...drawn].join('\n').replace('hist(X)', 'hist(X_tr)'),
+      );
+      const first = ['plt.hist(y)', 'plt.show()'];
+      const second = ['fig, ax = plt.subplots()', 'ax.bar([0, 1], scaler.mean_)', 'plt.show()'];
+      expect(await repairAround(...first, ...second)).toBe([...first, ...fitted, ...second].join('\n'));
+    });
+
+    it('leaves the lines that divide the script into cells where they are', async () => {
+      const [one, other] = ['# %% means', '# %% split'];
+      expect(await repairAround(one, 'plt.bar([0, 1], scaler.mean_)', 'plt.show()', other)).toBe(
+        [one, other, ...fitted, 'plt.bar([0, 1], scaler.mean_)', 'plt.show()'].join('\n'),
+      );
+    });
+
+    it.each([
+      [
+        'two cells draw without showing',
+        ['# %%', 'plt.plot(scaler.mean_)', '# %%', 'plt.plot(scaler.var_)', '# %%'],
+        /figure would come in another order/,
+      ],
+      [
+        'a figure that moves shows what changes',
+        ['plt.plot(train["age"])', 'train["age"] = train["age"] * 2', 'plt.axhline(scaler.mean_[0])'],
+        /a figure shows `train`, which is changed/,
+      ],
+      [
+        'rows that the split does not divide are drawn',
+        ['plt.scatter(X[:, 0], train["age"])', 'plt.show()'],
+        /`train` is drawn beside a part/,
+      ],
+      [
+        'an embedding cannot be applied to other rows',
+        ['Z = TSNE(2).fit_transform(X)', 'sns.scatterplot(x=Z[:, 0], y=Z[:, 1])'],
+        /`TSNE\(2\)` cannot be applied/,
+      ],
+    ])('stays where it is if %s', async (_, lines, reason) => {
+      expect(await repairAround(...lines)).toContain(['.transform(X)', ...lines, split].join('\n'));
+      const unseeded = split.replace(', random_state=0', '');
+      expect(await repairBefore(unseeded, ...lines)).toMatch(reason);
+    });
+  });
+
   it('rows of a group that the training part lacks get the mean of the groups, unless the model takes gaps', async () => {
     const lines = (model: string): string[] => [
       ...head,

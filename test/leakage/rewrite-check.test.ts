@@ -148,6 +148,61 @@ describe('the check of a rewrite', () => {
     expect(await problemWith(lines, block, copied)).toBeUndefined();
   });
 
+  const FIT = ['scaler = StandardScaler().fit(X)', 'X = scaler.transform(X)'];
+  const FITTED = [
+    'scaler = StandardScaler().fit(X_tr)',
+    'X_tr = scaler.transform(X_tr)',
+    'X_va = scaler.transform(X_va)',
+  ];
+  const PLOT = 'plt.bar(["km", "kg"], scaler.mean_)';
+  const NOISE = 'noise = np.random.normal(size=3)';
+  it.each([
+    ['a figure shown before it is drawn', [PLOT, 'plt.show()'], ['plt.show()'], [PLOT], /draw on a figure/],
+    ['a drawing made twice', [PLOT], [], [PLOT, PLOT], /made twice/],
+    [
+      'a drawing on the figure of another cell',
+      ['# %%', 'plt.plot(scaler.mean_)', '# %%', 'plt.plot(scaler.scale_)'],
+      ['# %%', '# %%'],
+      ['plt.plot(scaler.mean_)', 'plt.plot(scaler.scale_)'],
+      /draw on a figure/,
+    ],
+    [
+      'a method of axes before another one',
+      ['fig, axes = plt.subplots(2)', 'for ax in axes:', '    ax.plot(scaler.mean_)', 'axes[0].legend()'],
+      ['fig, axes = plt.subplots(2)', 'axes[0].legend()'],
+      ['for ax in axes:', '    ax.plot(scaler.mean_)'],
+      /draw on a figure/,
+    ],
+    [
+      'a line printed before its heading',
+      ['print(scaler.mean_)', 'print("end")'],
+      ['print("end")'],
+      ['print(scaler.mean_)'],
+      /printed lines/,
+    ],
+    [
+      'a file written before another one',
+      ['np.save("mean.npy", scaler.mean_)', 'df.to_csv("all.csv")'],
+      ['df.to_csv("all.csv")'],
+      ['np.save("mean.npy", scaler.mean_)'],
+      /writes of files/,
+    ],
+    [
+      'a draw before another one',
+      [NOISE, 'order = np.random.permutation(9)'],
+      ['order = np.random.permutation(9)'],
+      [NOISE],
+      /random draws/,
+    ],
+  ])('refuses %s', async (_, lines, above, below, reason) => {
+    const block = [...FIT, ...lines, SPLIT];
+    const seeded = ['import matplotlib.pyplot as plt', 'import numpy as np', 'np.random.seed(1)'];
+    const whole = [...seeded, ...script(...block)];
+    expect(await problemWith(whole, block, [...above, SPLIT, ...FITTED, ...below])).toMatch(reason);
+    // All of them after the split, in their order: nothing is another.
+    expect(await problemWith(whole, block, [SPLIT, ...FITTED, ...lines])).toBeUndefined();
+  });
+
   it('refuses an encoder that would stop at categories of the scored rows', async () => {
     const block = (encoder: string): string[] => [
       `encoder = ${encoder}`,

@@ -4,10 +4,11 @@ import { analyzeInDetail, type DetailedAnalysis } from '../../analyze.js';
 import type { Expr } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
+import { otherEffects } from './effects-in-order.js';
 import { foundPositions, shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
-import { copiedOutput, mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
+import { mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
 import { leavesGroupsOut, rejectsCategories } from './unknown-values.js';
 
 /** What a rewrite must not do, each with the reason where it does; none of them asks which strategy wrote it. */
@@ -21,7 +22,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   rejectsCategories,
   leavesGroupsOut,
   columnNotDivided,
-  copiedOutput,
+  otherEffects,
   mixedRows,
   otherFits,
   otherSteps,

@@ -66,7 +66,7 @@ export function dependenceOn(
 function isOutput(value: Expr): boolean {
   if (value.type !== 'call') return false;
   const root = rootName(value.callee);
-  return root === 'print' || root === 'display' || root === 'plt' || root === 'sns';
+  return root === 'print' || root === 'display';
 }
 
 function dependenceAt(

@@ -11,6 +11,7 @@ import {
   statementsOf,
   type TextEdit,
 } from '../context.js';
+import { isCellMarker } from '../order/cells.js';
 import { readSelections, readSplitCall, type SplitStatement } from '../split-parts.js';
 import { ColumnResolver } from './columns.js';
 import { type Mapping, mapParts } from './mapping.js';
@@ -54,6 +55,7 @@ export function moveAfterSplit(context: RepairContext): Rewrite {
     return declined('the split is in a loop and the fit before it');
   }
   const plan = planMoves(
+    context.module,
     before,
     leaks,
     isRows,
@@ -205,7 +207,8 @@ function movedLines(
   let start = source.lastIndexOf('\n', statement.start - 1) + 1;
   for (;;) {
     const previous = source.lastIndexOf('\n', start - 2) + 1;
-    if (previous >= start || previous < from || !/^[ \t]*#/.test(source.slice(previous, start))) break;
+    const line = source.slice(previous, start);
+    if (previous >= start || previous < from || !/^[ \t]*#/.test(line) || isCellMarker(line)) break;
     start = previous;
   }
   const next = source.indexOf('\n', Math.max(statement.start, statement.end - 1));

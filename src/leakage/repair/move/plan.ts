@@ -1,7 +1,10 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import { FIT_METHODS } from '../../library-models/methods.js';
-import type { Expr, Stmt } from '../../syntax/ast.js';
+import type { Expr, Module, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, namesIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
+import { changesIn } from '../check/script-change.js';
+import { drawnTogether } from '../order/figures.js';
+import { OrderedEffects } from '../order/ordered-effects.js';
 import { ANY_COLUMNS, type ColumnResolver, type Columns, joinColumns } from './columns.js';
 import { dependenceOn } from './dependence.js';
 
@@ -24,12 +27,45 @@ export interface Plan {
   readonly newColumns: ReadonlySet<string>;
 }
 
-/** Sorts the statements before the split; a text says why they cannot be separated. */
+/**
+ * Sorts the statements before the split; a text says why they cannot be separated. If a statement that draws moves, all that
+ * draw on its figure move, and the figures after it.
+ */
 export function planMoves(
+  module: Module,
   statements: readonly Stmt[],
   leaks: readonly Leak[],
   isRows: (name: string) => boolean,
   resolver: ColumnResolver,
+): Plan | string {
+  const effects = new OrderedEffects(module);
+  const plan = sortStatements(statements, leaks, isRows, resolver, new Set());
+  if (typeof plan === 'string') return plan;
+  const drawn = drawnTogether(effects, statements, plan.moved);
+  if (drawn.size === 0) return plan;
+  const whole = sortStatements(statements, leaks, isRows, resolver, drawn);
+  if (typeof whole === 'string') return whole;
+  // What a drawing shows must not change while it moves.
+  for (const statement of drawn) {
+    if (plan.moved.includes(statement)) continue;
+    const read = new Set([...namesIn(statement)].map(({ id }) => id));
+    const changed = statements
+      .filter((other) => other.start > statement.start && !whole.moved.includes(other))
+      .flatMap((other) => [...statementsIn(other)])
+      .flatMap((other) => changesIn(module, other))
+      .find(({ name }) => read.has(name));
+    if (changed !== undefined)
+      return `a figure shows \`${changed.name}\`, which is changed between the fit and the split`;
+  }
+  return whole;
+}
+
+function sortStatements(
+  statements: readonly Stmt[],
+  leaks: readonly Leak[],
+  isRows: (name: string) => boolean,
+  resolver: ColumnResolver,
+  together: ReadonlySet<Stmt>,
 ): Plan | string {
   const moved: Stmt[] = [];
   const created = new Map<string, Stmt>();
@@ -94,7 +130,11 @@ export function planMoves(
   for (const statement of statements) {
     const reads = new Set([...namesIn(statement)].map((name) => name.id));
     const usesMoved = [...reads].some((name) => created.has(name) || fitted.has(name));
-    if (isLeaky(statement) || (usesMoved && !assignsOnly(statement, created, fitted))) {
+    if (
+      isLeaky(statement) ||
+      together.has(statement) ||
+      (usesMoved && !assignsOnly(statement, created, fitted))
+    ) {
       moved.push(statement);
       note(statement);
       continue;

@@ -3,6 +3,7 @@ import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js'
 import type { Call, Expr, If, Span, Stmt, Suite } from '../../syntax/ast.js';
 import {
   expressionsIn,
+  namesIn,
   ownExpressions,
   partsOf,
   rootName,
@@ -10,6 +11,7 @@ import {
   suitesOf,
 } from '../../syntax/walk.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
+import { OrderedEffects } from '../order/ordered-effects.js';
 import { worksRowByRow } from './dependence.js';
 import { groupTransformIn } from './group-transform.js';
 import type { Mapping, Parts } from './mapping.js';
@@ -21,6 +23,14 @@ type Side = 'train' | 'test' | { readonly piece: string };
 const ON_TYPES =
   /^(not\s+)?(\w+(\[[^[\]]+\])?\.dtype(\.\w+)?\s*(==|!=|(not\s+)?in\b)[^&|]+|[\w.]*\bis_\w+_dtype\(\w+(\[[^[\]]+\])?\))$/;
 
+/** Methods that change nothing, of which a cell shows what they give. */
+const SHOWS =
+  /^(head|tail|describe|value_counts|isna|isnull|sum|mean|corr|nunique|unique|sort_values|round)$/;
+
+/** Estimators that only say something of the rows that they were fitted on. */
+const WITHOUT_TRANSFORM =
+  /\b(TSNE|MDS|SpectralEmbedding|DBSCAN|HDBSCAN|OPTICS|AgglomerativeClustering|SpectralClustering)\b/;
+
 /** Thrown where a statement cannot be said for each part; the message says why. */
 export class NotReplayable extends Error {}
 
@@ -30,6 +40,7 @@ export class Replay {
   readonly #leaks: readonly Leak[];
   readonly #mapping: Mapping;
   readonly #isRows: (name: string) => boolean;
+  readonly #effects: OrderedEffects;
   readonly #taken = new Set<string>();
   /** Whether the statement that is being said goes to another depth. */
   #isShifted = false;
@@ -44,6 +55,7 @@ export class Replay {
     this.#leaks = leaks;
     this.#mapping = mapping;
     this.#isRows = isRows;
+    this.#effects = new OrderedEffects(context.module);
   }
 
   /** Lines of one statement that is put at a depth, without the indentation of the first. */
@@ -68,6 +80,14 @@ export class Replay {
     if (!worksRowByRow(statement))
       throw new NotReplayable('a step between the fit and the split works on all rows together');
     if (this.#givesNoRows(statement)) return [this.on('train', statement, new Map())];
+    if (this.#isShown(statement)) {
+      const other = [...namesIn(statement)].find(
+        ({ id }) => this.#isRows(id) && !this.#mapping.names.has(id),
+      );
+      if (other !== undefined && this.#effects.draws(statement))
+        throw new NotReplayable(`\`${other.id}\` is drawn beside a part, and the split does not divide it`);
+      return [this.on('train', statement, new Map())];
+    }
     const byGroup = this.#groupTransform(statement);
     if (byGroup !== undefined) return byGroup;
     const lines: string[] = [];
@@ -145,6 +165,21 @@ export class Replay {
     return targets.every(
       (target) => target.type === 'name' && !this.#mapping.names.has(target.id) && !this.#isRows(target.id),
     );
+  }
+
+  /** A figure, or a table that a cell shows: one is shown as before, that of the rows which the model learns from. */
+  #isShown(statement: Stmt): boolean {
+    if (statement.type !== 'expression') return false;
+    if (this.#effects.draws(statement)) return true;
+    let { value } = statement;
+    while (value.type !== 'name') {
+      if (value.type === 'call') {
+        if (value.callee.type !== 'attribute' || !SHOWS.test(value.callee.name)) return false;
+        value = value.callee.object;
+      } else if (value.type === 'subscript' || value.type === 'attribute') value = value.object;
+      else return false;
+    }
+    return true;
   }
 
   /**
@@ -298,12 +333,30 @@ export class Replay {
       if (name !== 'fit_transform' && name !== 'fit_predict') continue;
       const word = { start: end - name.length, end };
       if (covered(word)) continue;
+      const made = this.#text(part.callee.object);
+      if (WITHOUT_TRANSFORM.test(made) || WITHOUT_TRANSFORM.test(this.#madeBy(part.callee.object)))
+        throw new NotReplayable(`\`${made}\` cannot be applied to rows that it was not fitted on`);
       edits.push({ ...word, text: name === 'fit_transform' ? 'transform' : 'predict' });
       const [first, second] = part.args;
       if (first !== undefined && second !== undefined)
         edits.push({ start: first.value.end, end: part.end - 1, text: '' });
     }
     return edits;
+  }
+
+  /** The constructor calls that the script assigns to a name. */
+  #madeBy(object: Expr): string {
+    if (object.type !== 'name') return '';
+    return this.#context.module.body.statements
+      .flatMap((outer) => [...statementsIn(outer)])
+      .flatMap((statement) =>
+        statement.type === 'assign' &&
+        statement.value.type === 'call' &&
+        statement.targets.some((target) => target.type === 'name' && target.id === object.id)
+          ? [this.#text(statement.value.callee)]
+          : [],
+      )
+      .join(' ');
   }
 
   #fresh(wanted: string): string {

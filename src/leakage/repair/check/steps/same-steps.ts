@@ -72,13 +72,6 @@ function mixed(version: Version): JointCall[] {
   });
 }
 
-/** Whether a rewrite copies a statement that only shows something. */
-export function copiedOutput({ before, after }: ScriptChange): string | undefined {
-  return outputsIn(after) > outputsIn(before)
-    ? 'a line that only shows something would be made twice'
-    : undefined;
-}
-
 /** Whether something else is fitted on other rows than before: a model of all rows that is only looked at. */
 export function otherFits(change: ScriptChange): string | undefined {
   const { before, after, leaks } = change;
@@ -99,22 +92,6 @@ export function otherFits(change: ScriptChange): string | undefined {
     }
   }
   return undefined;
-}
-
-function outputsIn(version: Version): number {
-  let count = 0;
-  for (const statement of statementsInBlock(version)) {
-    for (const own of ownExpressions(statement)) {
-      for (const part of expressionsIn(own)) {
-        if (
-          part.type === 'call' &&
-          /^(print|display|plt\.\w+|sns\.\w+)$/.test(textOf(version.module, part.callee))
-        )
-          count += 1;
-      }
-    }
-  }
-  return count;
 }
 
 /** Steps that leave the number of rows and columns as it is. */
