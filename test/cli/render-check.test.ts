@@ -99,6 +99,16 @@ it('a finding in a notebook is named by cell and line in every format, the most 
   });
 });
 
+it('lines that several leaks have in common are shown once', () => {
+  const text = 'scale(X)\nscale(X)\n';
+  const [first, second] = [{ codeBlock: 'scale(X)' }, { codeBlock: 'scale(X)\nscale(X)' }];
+  const findings = [first, first, second].map((more) => ({ ...result.findings[0], ...more }) as Finding);
+  const file = { file: 'a.py', text, script: text, result: { ...result, findings } };
+  const shown = renderCheck(file, colorsFor({ isTTY: false } as NodeJS.WriteStream), { explain: true });
+  expect(shown.match(/1 \| scale/g)).toHaveLength(2);
+  expect(shown.match(/the lines are shown above/g)).toHaveLength(1);
+});
+
 it('what the agent objects is in every format, escaped, and with the lines of the cells', () => {
   const text = JSON.stringify({
     cells: [{ cell_type: 'code', source: ['x = 1\n', 'y = 2\n', 'model.fit(X, y)'] }],

@@ -23,7 +23,14 @@ describe('the kinds of leak', () => {
     expect(finding.severity).toBe(LEAK_KINDS[script.kind as LeakKind].severity);
     expect(isRightBlock(finding, script)).toBe(true);
     expect(finding.explanation).toMatch(/line \d+.*\.$/);
+    expect(finding.explanation).not.toMatch(/`(.+)` is fitted on `\1`/);
     expect((await analyzeLeakage(script.fixed ?? '')).findings).toEqual([]);
+  });
+
+  it('copied rows are explained as copies', async () => {
+    const copied = scripts.find(({ kind }) => kind === 'duplicated-rows');
+    const [finding] = (await analyzeLeakage(copied?.script ?? '')).findings;
+    expect(finding?.explanation).toMatch(/^Rows are copied at line \d+ .*copies of one row reach both parts/);
   });
 
   it.each(scripts)('$kind is documented with this pair and its severity', ({ kind, script, fixed }) => {

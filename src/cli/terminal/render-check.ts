@@ -41,6 +41,7 @@ function renderFinding(
   shown: Shown,
   colors: Colors,
   { explain = false, width }: RenderCheckOptions,
+  shownBlocks: Set<string>,
 ): string[] {
   const what = [
     finding.severity === undefined ? undefined : colors.bold(finding.severity),
@@ -52,7 +53,7 @@ function renderFinding(
   const notes = (finding.notes ?? []).flatMap((note) =>
     wrapped(escapeControlChars(`note: ${note}`), INDENTATION, width),
   );
-  const code = explain ? numberedLines(finding.codeBlock, finding.location?.startLine ?? 1, colors) : [];
+  const code = explain ? codeOnce(finding, colors, shownBlocks) : [];
   // Not `push(...code)` and the like: a text may have more lines than a call can have arguments.
   return [
     `  ${colors.red('leak')} ${what.join(' · ')} · ${outcomeColor(finding, colors)}`,
@@ -61,6 +62,18 @@ function renderFinding(
     ...notes.map((line) => colors.dim(line)),
     ...code.map((line) => `${INDENTATION}${line}`),
   ];
+}
+
+/** The numbered lines of a finding, or where they are if an earlier finding has shown them. */
+function codeOnce(
+  { codeBlock, lines, location }: LocatedFinding,
+  colors: Colors,
+  shownBlocks: Set<string>,
+): string[] {
+  const key = `${lines?.first} ${codeBlock}`;
+  if (shownBlocks.has(key)) return [colors.dim('the lines are shown above')];
+  shownBlocks.add(key);
+  return numberedLines(codeBlock, location?.startLine ?? 1, colors);
 }
 
 /** Who found a leak, if only one of two did, and what the other says to it. */
@@ -99,8 +112,9 @@ export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOp
   const { file, script, result } = shown;
   const coverage = coverageText(result);
   const head = `${colors.bold(escapeControlCharsInLine(file))}: ${statusColor(result.status, colors)}${coverage}`;
+  const shownBlocks = new Set<string>();
   const lines = [head].concat(
-    locatedLeaks(shown).flatMap((finding) => renderFinding(finding, shown, colors, options)),
+    locatedLeaks(shown).flatMap((finding) => renderFinding(finding, shown, colors, options, shownBlocks)),
   );
   const remarks = [
     ...trialText(result),
