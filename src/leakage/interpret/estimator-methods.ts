@@ -100,7 +100,7 @@ export function estimatorMethod(
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
     const result = fitted(interp, estimator, args, call);
     return result === undefined
-      ? unknownCall(interp, args, call)
+      ? fittedOnUnknown(interp, estimator, args, call)
       : transformed(interp, estimator.cell.value, args);
   }
   if (FIT_METHODS.has(name)) {
@@ -187,6 +187,20 @@ function fitted(
   const recorded = teachers.length > 0 ? { ...training, pseudo: true, teachers } : training;
   interp.store.write(estimator.cell, { ...state, training: recorded, fits: training.fits });
   return 'trained';
+}
+
+/** Texts in a list that nobody knows the rows of: the rows of the result are those that the vocabulary is learned from. */
+function fittedOnUnknown(interp: Interpreter, estimator: Estimator, args: Arguments, call: Call): Value {
+  const result = unknownCall(interp, args, call);
+  const state = estimator.cell.value;
+  const facts = interp.dataOf(result);
+  if (learnedKind(state) !== 'vocabulary' || facts.rows.length === 0) return result;
+  const [texts] = args.expressions;
+  const rowsText = texts === undefined ? '' : interp.label(texts);
+  const event = interp.fit('vocabulary', subjectOf(interp, call), facts, rowsText, call);
+  const fits = union(facts.fits, [event]);
+  interp.store.write(estimator.cell, { ...state, fits });
+  return newTable({ ...emptyTable(facts), fits });
 }
 
 /** What the layers of a network learned before it was trained, as by `Normalization.adapt`. */

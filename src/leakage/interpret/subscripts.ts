@@ -62,6 +62,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
     case 'view': {
       const name = first === undefined ? undefined : columnNames(interp, first);
       const state = object.table.cell.value;
+      noteMissing(interp, state, name ?? []);
       const picked =
         name === undefined
           ? state

@@ -40,7 +40,7 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
   if (watched.name !== 'eval_set')
     return declined(`\`${watched.name}\` holds prepared data sets, which cannot be divided here`);
   const [xText, yText] = [x, y].map(({ value: part }) => context.source.slice(part.start, part.end));
-  const heldOut = holdOut(context, statement, xText ?? '', yText ?? '');
+  const heldOut = holdOut(context, leak, xText ?? '', yText ?? '');
   if (heldOut === undefined) return declined('the training call shares its line');
   const value = watched.value;
   const pair = `(${heldOut.stopX}, ${heldOut.stopY})`;

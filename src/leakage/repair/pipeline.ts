@@ -11,11 +11,12 @@ import {
 
 const CROSS_VALIDATION = /^(cross_val_score|cross_validate|cross_val_predict)$/;
 
-/** `table = transformer.fit_transform(input)`. */
+/** `table = transformer.fit_transform(input)`, or `table = second.fit_transform(first.fit_transform(input))`. */
 interface Step {
   readonly statement: Assign;
   readonly target: string;
-  readonly transformer: Expr;
+  /** In the order in which they are applied. */
+  readonly transformers: readonly Expr[];
   readonly input: Expr;
 }
 
@@ -53,7 +54,7 @@ export function fitInsideFolds(context: RepairContext): Rewrite {
     return declined(`\`${first.target}\` is used again beside the cross-validation`);
 
   const text = (span: Expr): string => source.slice(span.start, span.end);
-  const objects = steps.map(({ transformer }) => text(transformer));
+  const objects = steps.flatMap(({ transformers }) => transformers.map(text));
   if (new Set(objects).size < objects.length) return declined('one transformer is fitted twice');
   const edits: TextEdit[] = steps
     .filter((step) => !remaining.includes(step))
@@ -101,8 +102,19 @@ function stepsBefore(statements: readonly Stmt[], validation: Stmt, table: strin
 function readStep(statement: Stmt): Step | undefined {
   if (statement.type !== 'assign') return undefined;
   const [target, other] = statement.targets;
-  const { value } = statement;
-  if (target?.type !== 'name' || other !== undefined || value.type !== 'call') return undefined;
+  if (target?.type !== 'name' || other !== undefined) return undefined;
+  const transformers: Expr[] = [];
+  let input = statement.value;
+  for (let fit = readFit(input); fit !== undefined; fit = readFit(input)) {
+    transformers.unshift(fit.transformer);
+    input = fit.input;
+  }
+  return transformers.length === 0 ? undefined : { statement, target: target.id, transformers, input };
+}
+
+/** `transformer.fit_transform(input)`, with or without labels. */
+function readFit(value: Expr): { readonly transformer: Expr; readonly input: Expr } | undefined {
+  if (value.type !== 'call') return undefined;
   const { callee, args } = value;
   if (callee.type !== 'attribute' || callee.name !== 'fit_transform') return undefined;
   // The labels of a second argument reach the pipeline through the cross-validation.
@@ -110,22 +122,22 @@ function readStep(statement: Stmt): Step | undefined {
   const isPlain = others.length === 0 && args.every(({ star }) => star === '');
   if (input === undefined || !isPlain || (labels !== undefined && labels.value.type !== 'name'))
     return undefined;
-  return { statement, target: target.id, transformer: callee.object, input: input.value };
+  return { transformer: callee.object, input: input.value };
 }
 
 /** Fits whose table or transformer is used beside the cross-validation, and those that they need. */
 function remainingSteps(context: RepairContext, steps: readonly Step[], features: Expr): Step[] {
   const chained = new Set<Expr>([features]);
-  for (const { statement, input, transformer } of steps) {
+  for (const { statement, input, transformers } of steps) {
     for (const part of [...statement.targets, input]) chained.add(part);
-    for (const part of expressionsIn(transformer)) chained.add(part);
+    for (const transformer of transformers) for (const part of expressionsIn(transformer)) chained.add(part);
   }
-  const last = steps.findLastIndex(({ statement, target, transformer }) => {
-    const fitted = transformer.type === 'name' ? transformer.id : undefined;
+  const last = steps.findLastIndex(({ statement, target, transformers }) => {
+    const fitted = transformers.flatMap((part) => (part.type === 'name' ? [part.id] : []));
     for (const other of context.module.body.statements) {
       for (const name of namesIn(other)) {
         if (name.start < statement.end || chained.has(name)) continue;
-        if (name.id === target || name.id === fitted) return true;
+        if (name.id === target || fitted.includes(name.id)) return true;
       }
     }
     return false;

@@ -1,5 +1,5 @@
 import type { Leak } from '../findings/find-leaks.js';
-import type { Argument, Call, Expr, Import, Name, Stmt } from '../syntax/ast.js';
+import type { Argument, Call, Expr, Import, Name } from '../syntax/ast.js';
 import { expressionsIn, namesInExpression } from '../syntax/walk.js';
 import {
   declined,
@@ -11,6 +11,7 @@ import {
   type TextEdit,
 } from './context.js';
 import { isChangedBetween } from './divisions.js';
+import { heldOutOptions } from './held-out-options.js';
 import { isRowValue } from './row-values.js';
 
 /**
@@ -44,7 +45,7 @@ export function stopOnHeldOutDataSet(
   const others = new Set(sets?.map(({ id }) => id).filter((id) => id !== training.id));
   if (sets === undefined || others.size !== 1)
     return declined('the watched data sets are not written out in the call');
-  const heldOut = holdOut(context, leak.statement, text(x.value), text(y.value));
+  const heldOut = holdOut(context, leak, text(x.value), text(y.value));
   if (heldOut === undefined) return declined('the training call shares its line');
   const [fitSet, stopSet] = [freshName(source, 'fit_set'), freshName(source, 'stop_set')];
   const copy = (rows: string, labels: string, extra: string): string =>
@@ -126,9 +127,10 @@ export interface HoldOut {
   readonly indent: string;
 }
 
-/** Holds a tenth of the training rows out before a statement; nothing where that shares its line. */
-export function holdOut(context: RepairContext, before: Stmt, x: string, y: string): HoldOut | undefined {
+/** Holds a tenth of the training rows out before the training of a leak; nothing where that shares its line. */
+export function holdOut(context: RepairContext, leak: Leak, x: string, y: string): HoldOut | undefined {
   const { source } = context;
+  const before = leak.statement;
   const lineStart = source.lastIndexOf('\n', before.start - 1) + 1;
   const indent = source.slice(lineStart, before.start);
   if (/\S/.test(indent)) return undefined;
@@ -138,7 +140,7 @@ export function holdOut(context: RepairContext, before: Stmt, x: string, y: stri
     freshName(source, 'fit_y'),
     freshName(source, 'stop_y'),
   ];
-  const divide = `${fitX}, ${stopX}, ${fitY}, ${stopY} = train_test_split(${x}, ${y}, test_size=0.1, random_state=0)`;
+  const divide = `${fitX}, ${stopX}, ${fitY}, ${stopY} = train_test_split(${x}, ${y}, test_size=0.1, ${heldOutOptions(context, leak, [x, y])})`;
   const isImported = context.module.body.statements.some(
     (statement) =>
       statement.type === 'import' &&

@@ -5,7 +5,7 @@ import type { Expr } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
 import { otherEffects } from './effects-in-order.js';
-import { foundPositions, shortened, stalePositions } from './moved-rows.js';
+import { arrayAsFrame, foundPositions, shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
 import { mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
@@ -18,6 +18,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   repeated,
   stalePositions,
   foundPositions,
+  arrayAsFrame,
   shortened,
   rejectsCategories,
   leavesGroupsOut,

@@ -7,6 +7,7 @@ import {
   rootName,
   statementsIn,
 } from '../../syntax/walk.js';
+import { tableKind } from '../rows-first/table-kind.js';
 import {
   newStatements,
   partPairs,
@@ -49,6 +50,21 @@ export function stalePositions(change: ScriptChange): string | undefined {
       const stale = [...namesInExpression(index)].find(({ id }) => positions.has(id));
       if (stale !== undefined && parts.has(rootName(object) ?? ''))
         return `\`${stale.id}\` holds rows of the whole table, not of \`${rootName(object)}\``;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a rewrite takes rows of an array as those of a frame: what a transformer gives has no `iloc`. */
+export function arrayAsFrame(change: ScriptChange): string | undefined {
+  const { module } = change.after;
+  for (const statement of newStatements(change)) {
+    for (const own of ownExpressions(statement)) {
+      for (const part of expressionsIn(own)) {
+        if (part.type !== 'attribute' || !/^i?loc$/.test(part.name) || part.object.type !== 'name') continue;
+        if (tableKind(module, part.object.id, statement) === 'array')
+          return `\`${part.object.id}\` is an array here, which has no \`${part.name}\``;
+      }
     }
   }
   return undefined;

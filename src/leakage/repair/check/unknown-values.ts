@@ -6,6 +6,7 @@ import {
   rootName,
   statementsIn,
 } from '../../syntax/walk.js';
+import { COUNTS, isCount, missingWithoutKey, STOPS_AT_GAPS } from '../group-fallback.js';
 import {
   changesIn,
   loopsAround,
@@ -16,9 +17,8 @@ import {
   textOf,
 } from './script-change.js';
 
-/** Models that stop at a missing value; boosting on trees takes it as it is. */
-const STOPS_AT_GAPS =
-  /\b(Ridge|Lasso|ElasticNet|LinearRegression|LogisticRegression|SGD|RandomForest|ExtraTrees|GradientBoosting|SVC|SVR|LinearSV|KNeighbors|GaussianNB|MLP|PCA|KMeans)/;
+const COUNT_CALL = /\.(count|size|nunique|sum|value_counts)\(/;
+const COUNT_NAMED = /["'](count|size|nunique|sum)["']/;
 const NUMBERS = /\.(mean|median|std|var|sum|count|size|min|max|quantile|agg|aggregate)\(/;
 
 /** A lookup of values by group, for rows of another part, that leaves rows of unknown groups without a value. */
@@ -32,11 +32,11 @@ export interface OpenLookup {
 
 /**
  * Lookups that a rewrite puts on a part with statistics by group that were taken over another part: a group that the
- * training part lacks has none. Only where a model of the script stops at missing values.
+ * training part lacks has none. Only where a model of the script stops at missing values, or the statistic is a count.
  */
 export function openLookups(change: ScriptChange): OpenLookup[] {
   const { module } = change.after;
-  if (!STOPS_AT_GAPS.test(module.source)) return [];
+  const stops = STOPS_AT_GAPS.test(module.source);
   const learned = learnedByGroup(change);
   const scored = new Set(partPairs(change).map(({ test }) => test));
   const found: OpenLookup[] = [];
@@ -53,8 +53,9 @@ export function openLookups(change: ScriptChange): OpenLookup[] {
         if (rows === undefined || values === undefined || !scored.has(rootName(rows) ?? '')) continue;
         const maker = learned.get(rootName(values) ?? '');
         if (maker === undefined || isFilled(own, part, module)) continue;
+        if (!stops && !maker.counts) continue;
         const fallback = isMap
-          ? mappedFallback(module, values, maker)
+          ? mappedFallback(module, rows, values, maker)
           : mergedFallback(module, part, values, maker);
         found.push({ statement, lookup: part, fallback });
       }
@@ -73,6 +74,8 @@ export function leavesGroupsOut(change: ScriptChange): string | undefined {
 interface LearnedByGroup {
   readonly text: string;
   readonly isDictionary: boolean;
+  /** The statistic is 0 for a group without rows. */
+  readonly counts: boolean;
 }
 
 /** Variables of the block that hold a statistic for each group. */
@@ -84,7 +87,11 @@ function learnedByGroup({ after }: ScriptChange): Map<string, LearnedByGroup> {
     const [target] = statement.targets;
     const text = textOf(module, statement.value);
     if (target?.type === 'name' && /\.(groupby|value_counts)\(/.test(text))
-      learned.set(target.id, { text, isDictionary: text.includes('.to_dict(') });
+      learned.set(target.id, {
+        text,
+        isDictionary: text.includes('.to_dict('),
+        counts: /\.value_counts\(/.test(text) || isCount(text),
+      });
     const loop = loopOverGroups(module, statement);
     const filled = target?.type === 'subscript' ? rootName(target) : undefined;
     const [key] = target?.type === 'subscript' ? target.indices : [];
@@ -94,9 +101,24 @@ function learnedByGroup({ after }: ScriptChange): Map<string, LearnedByGroup> {
       key?.type === 'name' &&
       key.id === rootName(loop.target)
     )
-      learned.set(filled, { text: textOf(module, loop), isDictionary: true });
+      learned.set(filled, {
+        text: textOf(module, loop),
+        isDictionary: true,
+        counts: isCount(textOf(module, valueInTurn(statement))),
+      });
   }
   return learned;
+}
+
+/** What an assignment gives, where that has a name of its own in the same turn of the loop. */
+function valueInTurn({ value, suite }: Stmt & { type: 'assign' }): Expr {
+  const made = suite.statements.find(
+    (other) =>
+      other.type === 'assign' &&
+      value.type === 'name' &&
+      other.targets.some((target) => target.type === 'name' && target.id === value.id),
+  );
+  return made?.type === 'assign' ? made.value : value;
 }
 
 /** The loop around a statement that takes one group of a table's rows after another. */
@@ -128,13 +150,31 @@ function isFilled(whole: Expr, lookup: Expr, module: Module): boolean {
   return /^\s*(?:\)\s*)?\.fillna\(/.test(module.source.slice(lookup.end, whole.end));
 }
 
-function mappedFallback(module: Module, values: Expr, maker: LearnedByGroup): string | undefined {
-  if (/\.value_counts\(/.test(maker.text)) return '.fillna(0)';
+function mappedFallback(module: Module, rows: Expr, values: Expr, maker: LearnedByGroup): string | undefined {
+  const missing = missingWithoutKey(module.source, textOf(module, rows));
+  if (maker.counts) return `.fillna(0)${missing}`;
   if (!NUMBERS.test(maker.text)) return undefined;
   const text = textOf(module, values);
-  if (!maker.isDictionary) return `.fillna(${text}.mean())`;
+  if (!maker.isDictionary) return `.fillna(${text}.mean())${missing}`;
   const pandas = /^import pandas as (\w+)/m.exec(module.source)?.[1];
-  return pandas === undefined ? undefined : `.fillna(${pandas}.Series(${text}).mean())`;
+  return pandas === undefined ? undefined : `.fillna(${pandas}.Series(${text}).mean())${missing}`;
+}
+
+/** `agg(rating=("stars", "mean"), n=("stars", "count"))`: the columns, each with its statistic. */
+const NAMED_STATISTIC = /\b(\w{1,60})=\(["'][^"'\n]{0,80}["'],["'](\w{1,20})["']\)/g;
+
+/** What each column of a table of groups gets, where some hold counts; nothing where the columns are not told. */
+function fallbackByColumn(values: string, maker: string): string | undefined {
+  const named = [...maker.replaceAll(/\s/g, '').matchAll(NAMED_STATISTIC)];
+  const size = /\.(?:size|count|nunique|sum)\(\)\.reset_index\(name ?= ?(["'][^"'\n]{1,80}["'])\)$/.exec(
+    maker,
+  )?.[1];
+  if (size !== undefined) return `.fillna({${size}: 0})`;
+  if (named.length === 0 || named.length !== [...maker.matchAll(/=\s?\(/g)].length) return undefined;
+  const columns = named.map(([, column = '', statistic = '']) =>
+    COUNTS.test(statistic) ? `"${column}": 0` : `"${column}": ${values}["${column}"].mean()`,
+  );
+  return `.fillna({${columns.join(', ')}})`;
 }
 
 function mergedFallback(
@@ -144,6 +184,8 @@ function mergedFallback(
   { text: maker }: LearnedByGroup,
 ): string | undefined {
   const key = merge.args.find(({ name }) => name === 'on')?.value;
+  if (COUNT_CALL.test(maker) || (/\.agg(regate)?\(/.test(maker) && COUNT_NAMED.test(maker)))
+    return values.type === 'name' ? fallbackByColumn(values.id, maker) : undefined;
   const hasKey = /\.reset_index\(\s*\)|as_index\s*=\s*False/.test(maker);
   if (key === undefined || !hasKey || values.type !== 'name' || !NUMBERS.test(maker)) return undefined;
   return `.fillna(${values.id}.drop(columns=${textOf(module, key)}).mean(numeric_only=True))`;

@@ -44,6 +44,8 @@ export class Saying {
   readonly #taken = new Set<string>();
   /** The rows that are divided. */
   #rows: readonly Region[] | undefined;
+  /** The statement that is being said: an earlier one of the block may have made an array of a frame. */
+  #statement: Stmt;
 
   constructor(
     context: RepairContext,
@@ -54,6 +56,7 @@ export class Saying {
     this.#context = context;
     this.#leak = leak;
     this.#anchor = anchor;
+    this.#statement = anchor;
     this.#earlier = earlier;
   }
 
@@ -61,6 +64,7 @@ export class Saying {
     const edits: TextEdit[] = [];
     const said: Expr[] = [];
     for (const leak of this.#context.leaks) {
+      this.#statement = leak.statement;
       for (const node of new Set([leak.node, ...leak.nodes])) {
         const around = this.#groupwiseAround(leak.statement, node);
         const whole = around ?? node;
@@ -264,7 +268,7 @@ export class Saying {
           (inner.type === 'for' && rootName(inner.target) === name));
       if (isAgain) throw new NotSaid(`\`${name}\` is assigned again beside the fit`);
     }
-    const kind = tableKind(this.#context.module, name, this.#anchor);
+    const kind = tableKind(this.#context.module, name, this.#statement);
     if (kind === undefined) throw new NotSaid(`whether \`${name}\` is a frame or an array is not known`);
     return kind;
   }

@@ -8,6 +8,7 @@ import {
   statementsIn,
 } from '../../syntax/walk.js';
 import { edited, type TextEdit } from '../context.js';
+import { COUNTS, isCount, missingWithoutKey, missingWithoutKeys } from '../group-fallback.js';
 import { transformOfGroups } from '../move/group-transform.js';
 import { calleeName } from './row-order.js';
 
@@ -79,6 +80,8 @@ function readHow(how: Expr | undefined): GroupwiseValues['how'] | undefined {
     if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
     const { object, name } = part.callee;
     if (object.type !== 'name' || object.id !== parameter.name || !STATISTICS.test(name)) continue;
+    // Of a group without training rows there is nothing to count, and what follows from 0 is not known.
+    if (COUNTS.test(name)) return undefined;
     if (part.args.some(({ value }) => value.type !== 'constant')) return undefined;
     uses.push(part);
     covered.add(object);
@@ -120,11 +123,14 @@ export function sayGroupwise(
       names.set(call, name);
       lines.push(`${name} = ${taken}.groupby(${grouping})[${columnText}].${call}`);
     }
-    // Groups that these rows do not have get the statistic of all of them.
-    const overall = `${learned ?? frame}[${columnText}]${ofFrame}.${call}`;
+    // Groups that these rows do not have get the statistic of all of them; there are none to count.
+    const overall = COUNTS.test(call.replace(/\(.*/s, ''))
+      ? '0'
+      : `${learned ?? frame}[${columnText}]${ofFrame}.${call}`;
     return `${looked(source, frame, keys, name)}.fillna(${overall})`;
   };
-  if ('name' in how) return { lines, text: lookUp(`${how.name}()`) };
+  const missing = missingWithoutKeys(source, frame, keys);
+  if ('name' in how) return { lines, text: `${lookUp(`${how.name}()`)}${missing}` };
   const edits: TextEdit[] = how.uses.map((use) => ({
     start: use.start,
     end: use.end,
@@ -142,7 +148,7 @@ export function sayGroupwise(
       edits.push({ start: name.start, end: name.end, text: `${frame}[${columnText}]` });
   }
   const body = edited(source, how.lambda.body, edits);
-  return { lines, text: how.lambda.body.type === 'call' ? body : `(${body})` };
+  return { lines, text: `${how.lambda.body.type === 'call' ? body : `(${body})`}${missing}` };
 }
 
 function looked(source: string, frame: string, keys: readonly string[], name: string): string {
@@ -223,6 +229,19 @@ function comparesWith(expression: Expr, name: string): boolean {
   );
 }
 
+function calleeObject({ callee }: Call): Expr {
+  return callee.type === 'attribute' ? callee.object : callee;
+}
+
+/** `len(part)`, `part["a"].nunique()`; of a comprehension, the values. */
+function isNumberOfRows({ source }: Module, value: Expr): boolean {
+  const text = source
+    .slice(value.start, value.end)
+    .replace(/^\{[^:\n]*:/, '')
+    .replace(/\bfor\b.*$/s, '');
+  return /^\s*len\([^()]*\)\s*$/.test(text) || isCount(text);
+}
+
 /**
  * What is looked up in a dictionary that a loop over groups fills: a group that the loop did not see gets the mean of
  * those it saw; bounds of `clip` may be missing. Nothing where a lookup would fail.
@@ -253,11 +272,10 @@ export function lookupsWithFallback(module: Module, block: Span, statement: Stmt
         );
         if (isBound) continue;
         if (pandas === undefined || lookup.start < block.start || lookup.end > block.end) return undefined;
-        edits.push({
-          start: lookup.end,
-          end: lookup.end,
-          text: `.fillna(${pandas}.Series(${filled}).mean())`,
-        });
+        const { start, end } = lookup.type === 'call' ? calleeObject(lookup) : lookup;
+        const missing = missingWithoutKey(module.source, module.source.slice(start, end));
+        const fallback = isNumberOfRows(module, statement.value) ? '0' : `${pandas}.Series(${filled}).mean()`;
+        edits.push({ start: lookup.end, end: lookup.end, text: `.fillna(${fallback})${missing}` });
       }
     }
   }

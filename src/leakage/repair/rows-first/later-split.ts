@@ -10,6 +10,7 @@ import {
 import { sameRows } from '../../values/region.js';
 import { freshName, type RepairContext } from '../context.js';
 import { changesIn, isChangedBetween } from '../divisions.js';
+import { dividedAgain } from './divided-again.js';
 import { calleeName, rowChangeBetween } from './row-order.js';
 import { functionAround } from './table-kind.js';
 
@@ -53,6 +54,9 @@ export function divideEarlier(
     return 'the split has no fixed seed, so it cannot be made twice';
   const route = routeTo(module, anchor, statement);
   if (typeof route === 'string') return route;
+  const again = dividedAgain(module, statement, call);
+  if (again !== undefined)
+    return `the table is divided once more in another way (line ${lineOf(source, again)}), and other rows are scored then`;
 
   const count = countOf(context, call, table, anchor, statement);
   if (count === undefined) return `\`${table}\` holds other rows than what is split`;

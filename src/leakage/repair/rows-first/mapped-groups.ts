@@ -2,6 +2,7 @@ import type { Leak } from '../../findings/find-leaks.js';
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, namesInExpression, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import { type RepairContext, statementsOf, type TextEdit } from '../context.js';
+import { isCount, missingWithoutKey } from '../group-fallback.js';
 import { calleeName } from './row-order.js';
 
 const NUMBERS = /^(mean|median|std|var|sum|count|min|max|quantile|size|skew|agg|aggregate|value_counts)$/;
@@ -41,7 +42,6 @@ function fallbacksFor(
   node: Call,
   ofFrame: string,
 ): TextEdit[] | undefined {
-  const counts = calleeName(node) === 'value_counts';
   const statements = statementsOf(context).flatMap((outer) => [...statementsIn(outer)]);
   const edits: TextEdit[] = [];
   const derived = new Set<string>();
@@ -54,10 +54,12 @@ function fallbacksFor(
       const map = use.parents.find((parent) => parent.type === 'call' && calleeName(parent) === 'map');
       const mapped = map?.type === 'call' ? map.args[0]?.value : undefined;
       if (map !== undefined && mapped !== undefined && holds(mapped, use.node)) {
+        const counts = countsRows(context, statement, node, mapped);
         const fallback = counts ? '0' : fallbackOf(context, mapped, node, ofFrame);
         if (fallback === undefined) return undefined;
+        const missing = map.type === 'call' ? missingWithoutKey(context.source, keysOf(context, map)) : '';
         if (!isFilled(use.parents, map))
-          edits.push({ start: map.end, end: map.end, text: `.fillna(${fallback})` });
+          edits.push({ start: map.end, end: map.end, text: `.fillna(${fallback})${missing}` });
         continue;
       }
       const [target] = other.type === 'assign' ? other.targets : [];
@@ -66,6 +68,19 @@ function fallbacksFor(
     }
   }
   return edits.length === 0 ? undefined : edits;
+}
+
+/** Whether what is looked up is a number of rows, or a sum: 0 where there are none. */
+function countsRows({ source }: RepairContext, statement: Stmt, node: Call, mapped: Expr): boolean {
+  if (calleeName(node) === 'value_counts') return true;
+  if (mapped === node) return isCount(source.slice(node.start, node.end));
+  const [target] = statement.type === 'assign' ? statement.targets : [];
+  if (statement.type !== 'assign' || mapped.type !== 'name' || target?.type !== 'name') return false;
+  return target.id === mapped.id && isCount(source.slice(statement.value.start, statement.value.end));
+}
+
+function keysOf({ source }: RepairContext, { callee }: Call): string {
+  return callee.type === 'attribute' ? source.slice(callee.object.start, callee.object.end) : '';
 }
 
 interface Use {

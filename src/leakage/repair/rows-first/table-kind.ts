@@ -5,14 +5,26 @@ import { statementsIn } from '../../syntax/walk.js';
 export type TableKind = 'frame' | 'array';
 
 const ARRAY_END = /(\.values|\.astype\(np\.\w+\))$/;
-const ARRAY_METHOD = /\.(to_numpy|toarray|transform|fit_transform)\(/;
+const ARRAY_METHOD = /\.(to_numpy|toarray|transform|fit_transform)$/;
 const ARRAY_START = /^(np|numpy)\.\w+\(/;
 const FRAME_START = /^(pd|pandas)\.(read_\w+|DataFrame|Series|concat|merge|get_dummies)\(/;
 /** `frame[["first", "second"]]`: columns by their names. */
 const NAMED_COLUMNS = /^\w+\[\s*\[[^\]"']*["'][^\]]*\]\s*\](\.copy\(\))?$/;
 /** Whether code ends in a call or attribute that gives an array. */
 function endsAsArray(text: string): boolean {
-  return ARRAY_END.test(text) || (text.endsWith(')') && ARRAY_METHOD.test(text));
+  return ARRAY_END.test(text) || isArrayCall(text);
+}
+
+/** `scaler.fit_transform(X)`, but not `pd.DataFrame(scaler.fit_transform(X))`. */
+function isArrayCall(text: string): boolean {
+  if (!text.endsWith(')')) return false;
+  let depth = 0;
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    if (text[at] === ')') depth += 1;
+    if (text[at] === '(') depth -= 1;
+    if (depth === 0) return ARRAY_METHOD.test(text.slice(Math.max(0, at - 20), at));
+  }
+  return false;
 }
 
 /** What pandas has and arrays have not. */
@@ -30,6 +42,8 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   const assigned = lastAssigned(module, name, from, before.start);
   const text = assigned === undefined ? '' : source.slice(assigned.start, assigned.end).trim();
   if (/\bpolars\b|\bdask\b/.test(source)) return undefined;
+  // Transformers may be told to give frames.
+  if (/\bset_output\(|\btransform_output\b/.test(source) && isArrayCall(text)) return undefined;
   if ((FRAME_START.test(text) && !endsAsArray(text)) || NAMED_COLUMNS.test(text)) return 'frame';
   if (ARRAY_START.test(text) || endsAsArray(text)) return 'array';
   if (assigned !== undefined && isOfArray(module, assigned, from)) return 'array';

@@ -217,11 +217,23 @@ export class StepEvaluator {
     // A group that the training part lacks has no value yet: it gets the one of all rows, or a count of zero.
     if (name === 'fillna' && object.steps.at(-1)?.label === BY_GROUP && args.every(({ isTable }) => !isTable))
       return object;
+    if (name === 'where' && this.#keepsMissingKeys(call)) return object;
     if (ROWS.test(name))
       return withPick(object, `${name}(${call.args.map((argument) => this.#argumentText(argument)).join()})`);
     if (/^(merge|join)$/.test(name) && args.some(isLearned)) return withStep(object, BY_GROUP, 'some');
     const named = args.filter((_, at) => call.args[at]?.name !== 'inplace');
     return combined(`.${name}`, [object, ...named]);
+  }
+
+  /** `frame["key"].map(means).fillna(…).where(frame["key"].notna())`: rows without a key have no value, as before. */
+  #keepsMissingKeys({ callee, args: [condition, ...others] }: Call): boolean {
+    const [, keys] = /^(.+)\.notna\(\)(?:\.all\(axis=1\))?$/.exec(this.text(condition?.value)) ?? [];
+    const text = this.text(callee);
+    return (
+      keys !== undefined &&
+      others.length === 0 &&
+      (text.includes(`${keys}.map(`) || text.includes(`${keys}.join(`))
+    );
   }
 
   /** `frame.drop(columns=[…])`, `frame.drop("a", axis=1)`, `frame.drop(rows)` */
