@@ -359,6 +359,42 @@ describe('a rewrite leaves the script as good as it was', () => {
     });
   });
 
+  describe('below a comment that stays above it', () => {
+    const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y)';
+    const score = 'print(Ridge().fit(X_tr, y_tr).score(X_va, y_va))';
+    const scaled = (...lines: string[]): Promise<string> =>
+      repairOf([
+        'from sklearn.preprocessing import StandardScaler',
+        ...head,
+        'X = train[["km"]]',
+        ...lines,
+        score,
+      ]);
+
+    it('says that the lines of the comment were moved', async () => {
+      const fit = ['usual = X["km"].mean()', 'X["km"] = X["km"].fillna(usual)'];
+      const moved = '# Moved below: this learns from the training part only.';
+      expect(await scaled('# fill the gaps', ...fit, 'size = len(X)', split)).toMatch(
+        `${moved}\n\nsize = len(X)\n`,
+      );
+      expect(await scaled('', ...fit, 'size = len(X)', split)).toMatch(/^size = len\(X\)\n/);
+    });
+
+    it('says that no longer all rows are learned from', async () => {
+      const lines = (comment: string): string[] => [
+        split,
+        '',
+        comment,
+        'scaler = StandardScaler()',
+        'scaler.fit(np.vstack([X_tr, X_va]))',
+        'X_tr, X_va = scaler.transform(X_tr), scaler.transform(X_va)',
+      ];
+      const corrected = '# Corrected: this learns from the training part only.';
+      expect(await scaled(...lines('# fit on everything'))).toMatch(`${corrected}\nscaler.fit(X_tr)`);
+      expect(await scaled(...lines('# scale'))).toMatch(/^scaler.fit\(X_tr\)/);
+    });
+  });
+
   it('rows of a group that the training part lacks get the mean of the groups, unless the model takes gaps', async () => {
     const lines = (model: string): string[] => [
       ...head,

@@ -9,6 +9,7 @@ import { learnsBesides, tablesBesides } from './check/other-tables.js';
 import { statementsInBlock } from './check/script-change.js';
 import { openLookups, strictEncoders } from './check/unknown-values.js';
 import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
+import { withTrueComment } from './comments-above.js';
 import { leaveOutScoredRows } from './concatenation.js';
 import {
   declined,
@@ -124,7 +125,7 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
       reasons.push(rewrite.declined);
       continue;
     }
-    const text = await tolerateUnknown(context, rewrite.text);
+    const text = withTrueComment(context, await tolerateUnknown(context, rewrite.text));
     const problem = (await stillLearned(context, text)) ?? (await checkRewrite(context, analysis, text));
     if (problem === undefined) return { ok: true, replacement: text };
     reasons.push(problem);
