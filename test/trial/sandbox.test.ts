@@ -151,7 +151,7 @@ describe.skipIf(found === undefined)('a script in the sandbox', () => {
     await expect.poll(() => started().length).toBeGreaterThan(0);
     abort.abort(new Error('cancelled'));
     await expect(aborted).rejects.toThrow('cancelled');
-    expect(started()).toEqual([]);
+    await expect.poll(started).toEqual([]);
   });
 });
 
