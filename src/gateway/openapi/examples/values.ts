@@ -1,4 +1,5 @@
 import { digestOf } from '../../../queues/digest.js';
+import { NO_USAGE } from '../../../queues/usage.js';
 
 /** The values that the examples share: they tell of one pipeline run. */
 export const RUN = 'night-12';
@@ -24,15 +25,6 @@ export const CHECK_ID = 'solution-check-4464d6737cc8b5eb5e06710c00d39d8a2ee3f7e1
 export const EVALUATION_ID = 'score-7c2911a39b3738399d730a390f717f620fa38f79';
 export const LEASE = '8648fa2c-0e31-4e2a-bea5-29ad16a224d2';
 
-const NO_USAGE = {
-  calls: 0,
-  reusedCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  costUsd: 0,
-};
 const USAGE = {
   calls: 2,
   reusedCalls: 0,
