@@ -66,7 +66,7 @@ async function openSession(
 ): Promise<Session> {
   const kinds = await knownKinds(config);
   const ownWorker = work && isSupervised(config);
-  const throwaway = ownWorker && isolated && isEphemeral(config);
+  const throwaway = ownWorker && isolated && (isEphemeral(config) || config.embeddedRedis === 'off');
   const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
   const closers: (() => Promise<void>)[] = [];
   const close = (before: () => Promise<void>) => closeSession(redis, [...closers, before], interrupted);

@@ -71,6 +71,12 @@ export const SETTINGS = {
     text('.'),
     'Project folder, which must exist. Each has a separate embedded Redis with its data in the state directory of the user (redis.md).',
   ),
+  embeddedRedis: setting(
+    'FLEET_EMBEDDED_REDIS',
+    'on',
+    z.enum(['on', 'off']).default('on'),
+    'Whether there is an embedded Redis: with `off`, commands that keep jobs need `FLEET_REDIS_URL`, and `check`, `refine` and `demo` use a temporary one. The container image sets `off`.',
+  ),
   agent: setting(
     'FLEET_AGENT',
     'auto',
@@ -257,6 +263,12 @@ export const SETTINGS = {
     '300000',
     count(300_000, 1_000, MAX_TIMER_MS),
     'A worker that cannot work for so long (Redis away, no job taken) ends with exit code 1.',
+  ),
+  healthFile: setting(
+    'FLEET_HEALTH_FILE',
+    'unset: none',
+    optionalText,
+    'File that `fleet worker` writes every five seconds: what prevents it from working, or nothing. The health check of the container image reads it.',
   ),
   redisAdmitPercent: setting(
     'FLEET_REDIS_ADMIT_PERCENT',

@@ -12,6 +12,11 @@ export const DEFAULT_UNHEALTHY_MS = 300_000;
 /** If jobs wait, slots are free and no job was taken for this long, the worker does not poll, in milliseconds. */
 const IDLE_MS = 20_000;
 
+/** A worker is unhealthy when so many looks in a row have found no healthy one. */
+const LATE_LOOKS = 3;
+
+const notAbleFor = (ms: number) => `not able to work for ${Math.round(ms / 1_000)} s`;
+
 export interface WatchdogParts {
   readonly workers: readonly Worker[];
   readonly durableClient: Redis;
@@ -31,6 +36,7 @@ export class Watchdog {
   readonly #parts: WatchdogParts;
   readonly #timer: NodeJS.Timeout;
   readonly #idleMs: number;
+  readonly #lateMs: number;
   readonly #lastTaken = new Map<Worker, number>();
   #healthyAt = performance.now();
   #looking = false;
@@ -43,6 +49,7 @@ export class Watchdog {
   ) {
     this.#parts = parts;
     this.#idleMs = idleMs;
+    this.#lateMs = LATE_LOOKS * lookMs;
     for (const worker of parts.workers) this.#follow(worker);
     let giveUp: (reason: string) => void = () => undefined;
     this.unhealthy = new Promise((resolve) => {
@@ -51,7 +58,7 @@ export class Watchdog {
     this.#timer = setInterval(() => {
       this.#excuse();
       const since = performance.now() - this.#healthyAt;
-      if (since >= unhealthyMs) giveUp(`not able to work for ${Math.round(since / 1_000)} s`);
+      if (since >= unhealthyMs) giveUp(notAbleFor(since));
       if (this.#looking) return;
       this.#looking = true;
       this.#look().then(
@@ -69,6 +76,14 @@ export class Watchdog {
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  /** What prevents the worker from working now; undefined if nothing does. */
+  get problem(): string | undefined {
+    const refused = this.#parts.refusals?.reason;
+    if (refused !== undefined) return refused;
+    const since = performance.now() - this.#healthyAt;
+    return since < this.#lateMs ? undefined : notAbleFor(since);
   }
 
   #follow(worker: Worker): void {

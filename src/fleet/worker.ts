@@ -284,6 +284,11 @@ export class FleetWorker {
     return this.#parts.watchdog.unhealthy;
   }
 
+  /** What prevents the worker from working now, for example that Redis is away; undefined if nothing does. */
+  get problem(): string | undefined {
+    return this.#parts.watchdog.problem;
+  }
+
   /**
    * Stops: takes no new job, lets the running ones end within `drainMs`, and returns the rest to the queue without using an
    * attempt. Calling it again returns the same promise.

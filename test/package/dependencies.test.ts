@@ -10,8 +10,11 @@ interface Row {
 }
 
 const document = readFileSync(packagePath('docs', 'dependencies.md'), 'utf8');
-const { dependencies, devDependencies } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as {
+const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+  readFileSync(packagePath('package.json'), 'utf8'),
+) as {
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
 
@@ -25,6 +28,7 @@ function rows(heading: string): Row[] {
 
 describe.each([
   ['Needed to run', dependencies],
+  ['Needed to send traces', optionalDependencies],
   ['Needed to work on it', devDependencies],
 ])('docs/dependencies.md, "%s"', (heading, expected) => {
   it('lists exactly the packages and versions of package.json', () => {

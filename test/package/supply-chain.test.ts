@@ -43,7 +43,11 @@ describe('package-lock.json', () => {
     const others = installed.filter(([, { resolved, link }]) => resolved !== undefined || link === true);
     expect(others.map(([path]) => path)).toEqual([]);
     const root = Entry.loose().parse(packages['']);
-    const wanted = Object.values({ ...(root.dependencies as object), ...(root.devDependencies as object) });
+    const wanted = Object.values({
+      ...(root.dependencies as object),
+      ...(root.optionalDependencies as object),
+      ...(root.devDependencies as object),
+    });
     expect(wanted.filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([]);
   });
 
@@ -88,7 +92,8 @@ describe('the image', () => {
   const lines = readFileSync(packagePath('Dockerfile'), 'utf8').split('\n');
 
   it('is built from bases with a version, installs by the lock file without scripts, and does not run as root', () => {
-    const bases = lines.filter((line) => line.startsWith('FROM '));
+    const stages = lines.flatMap((line) => / AS (\w+)$/.exec(line)?.[1] ?? []);
+    const bases = lines.filter((line) => /^FROM /.test(line) && !stages.includes(line.split(' ')[1] ?? ''));
     expect(bases.filter((line) => !/^FROM [\w./-]+:\d[\w.-]+( AS \w+)?$/.test(line))).toEqual([]);
     expect(
       lines.filter((line) => /npm (ci|install)/.test(line) && !line.includes('--ignore-scripts')),

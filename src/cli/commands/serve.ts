@@ -5,6 +5,7 @@ import type { Config } from '../../config/settings.js';
 import { createLogger } from '../../fleet/logger.js';
 import { checkRedis } from '../../fleet/redis-check.js';
 import { loadTelemetry } from '../../fleet/telemetry.js';
+import { startTraceExporter } from '../../fleet/trace-exporter.js';
 import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetClient } from '../../producers/fleet-client.js';
@@ -72,6 +73,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const { startGateway } = await import('../../gateway/server.js');
   const telemetry = await loadTelemetry();
   const redis = await openRedis(config);
+  const traces = await startTraceExporter(logger);
   const workers: FleetWorker[] = [];
   try {
     const gateway = await startGateway({
@@ -110,6 +112,7 @@ async function serve(options: ServeOptions): Promise<void> {
       await Promise.all(workers.map((worker) => worker.stop(config.drainSeconds * 1_000)));
     }
   } finally {
+    await traces.shutdown();
     await redis.release();
   }
 }

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { createLogger } from '../../fleet/logger.js';
+import { startTraceExporter } from '../../fleet/trace-exporter.js';
 import { openRedis } from '../command-redis.js';
 import { flagLike } from '../flag-like.js';
+import { HealthFile } from '../health-file.js';
 import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { startWorker } from '../start-worker.js';
 
@@ -39,8 +41,10 @@ async function work(options: WorkerCommandOptions): Promise<void> {
   for (const kind of options.kinds ?? []) known.get(kind);
   const logger = createLogger(config.logLevel);
   const redis = await openRedis(config);
+  const traces = await startTraceExporter(logger);
   try {
     const worker = await startWorker(config, redis.url, logger, options);
+    const healthFile = new HealthFile(config.healthFile, worker, logger);
     logger.info({ kinds: worker.kinds }, 'worker ready');
     const drainMs = (options.drain ?? config.drainSeconds) * 1_000;
     const stopped = stopSignal((signal, count) => {
@@ -54,9 +58,11 @@ async function work(options: WorkerCommandOptions): Promise<void> {
       endLater();
     }
     await worker.stop(unhealthy === undefined ? drainMs : 0);
+    healthFile.remove();
     logger.info('worker stopped');
     endLater();
   } finally {
+    await traces.shutdown();
     await redis.release();
   }
 }
