@@ -154,10 +154,12 @@ export function findLeaks(interp: Interpreter): Leak[] {
   }
   const final = finalPrints(interp);
   const isNotebook = interp.record.prints.every(({ rank }) => rank === 0);
+  const isNamedFinal = !isNotebook;
   for (const { fit, score, node } of interp.record.printedChoices) {
     // A notebook that calls no score its last one has many: the best of several models is one of them.
     const isOneOfMany = isNotebook && comparesModels(score) && !isScoredElsewhere(score.rows, scored);
     if (!final.has(node) && !isOneOfMany) continue;
+    if (fit.isBestOfSearch === true && !(isNamedFinal && final.has(node))) continue;
     if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
     const [prediction] = score.predictions;
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;

@@ -50,13 +50,8 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
     case 'set':
     case 'iter': {
       if (first === undefined) return list([], name === 'tuple');
-      if (name === 'sorted') {
-        const choice = choiceOf(interp, factsOf(first), call);
-        const one = choice === undefined ? undefined : oneOf(interp, first, choice, call);
-        if (one !== undefined) return newSequence({ items: [], rest: one, tuple: false });
-        const chosen = choose(interp, first, call);
-        if (chosen !== undefined) return chosen;
-      }
+      const inOrder = name === 'sorted' ? sortedByScores(interp, first, call) : undefined;
+      if (inOrder !== undefined) return inOrder;
       if (first.type === 'positions') return { ...first, set: name === 'set' };
       const names = first.type === 'opaque' && first.facts.fits.length === 0 ? first.names : undefined;
       if (names !== undefined) return list(names.map(constant), name === 'tuple');
@@ -204,15 +199,24 @@ function zipped(interp: Interpreter, args: Arguments, call: Call): Value {
 export function choose(interp: Interpreter, value: Value, call: Call): Value | undefined {
   const facts = factsOf(value);
   const events = choiceOf(interp, facts, call);
-  return events === undefined ? undefined : opaque({ ...facts, fits: union(facts.fits, events) });
+  return events === undefined ? undefined : chosenBy(facts, events);
+}
+
+function chosenBy(facts: Facts, events: readonly FitEvent[]): Value {
+  return opaque({ ...facts, fits: union(facts.fits, events) });
 }
 
 /** What a choice among values is; `undefined` if no score decides. */
-function choiceOf(interp: Interpreter, { scores }: Facts, call: Call): readonly FitEvent[] | undefined {
+function choiceOf(
+  interp: Interpreter,
+  { scores }: Facts,
+  call: Call,
+  isCompared = false,
+): readonly FitEvent[] | undefined {
   if (scores.length === 0) return undefined;
   // `max(best, score)` goes from one to the next.
-  const isRunning = call.args.filter(({ name }) => name === undefined).length > 1;
-  return choiceEvents(interp, scores, `the best by \`${interp.label(call)}\``, call, isRunning);
+  const nested = call.args.filter(({ name }) => name === undefined).length > 1;
+  return choiceEvents(interp, scores, `the best by \`${interp.label(call)}\``, call, { nested, isCompared });
 }
 
 /** Elements that are looked at for what they have in common. */
@@ -229,6 +233,14 @@ function oneOf(interp: Interpreter, all: Value, choice: readonly FitEvent[], cal
     : undefined;
 }
 
+/** What `sorted(results)` gives, or `results.sort()` makes of a list, if scores are in it: which record comes first is a choice. */
+export function sortedByScores(interp: Interpreter, all: Value, call: Call): Value | undefined {
+  const choice = choiceOf(interp, factsOf(all), call);
+  if (choice === undefined) return undefined;
+  const one = oneOf(interp, all, choice, call);
+  return one === undefined ? choose(interp, all, call) : newSequence({ items: [], rest: one, tuple: false });
+}
+
 function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
   for (const value of args.all) runCallback(interp, value, call);
   const all = args.positional.length > 1 ? list(args.positional) : (args.positional[0] ?? UNKNOWN);
@@ -242,10 +254,10 @@ function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
             ? [interp.callValue(key, argumentsOf([itemOf(interp, all, call)]), call)]
             : [key]),
         ]);
-  const choice = choiceOf(interp, factsOf(keyed), call);
+  const choice = choiceOf(interp, factsOf(keyed), call, key?.type === 'function');
   const one = key === undefined ? undefined : oneOf(interp, all, choice ?? [], call);
   if (one !== undefined) return one;
-  const chosen = choice === undefined ? undefined : choose(interp, keyed, call);
+  const chosen = choice === undefined ? undefined : chosenBy(factsOf(keyed), choice);
   if (chosen !== undefined) return chosen;
   const constants = args.positional.every((value) => value.type === 'constant');
   if (constants) return UNKNOWN;

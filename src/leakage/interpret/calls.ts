@@ -70,6 +70,7 @@ export function evaluateCall(interp: Interpreter, call: Call): Value {
         ? columnOrAttribute(interp, owner, expression)
         : interp.evaluate(expression);
     nameUnknownTraining(interp, object, name, call);
+    if (name === 'reset_parameters') interp.foldRounds.resetAll();
     // The method of something unknown: not an attribute of it that is called.
     if (object.type === 'opaque')
       return opaqueMethod(interp, object, name, evaluateArguments(interp, call), call);
@@ -154,7 +155,8 @@ function instanceMethod(
   return estimatorMethod(interp, { type: 'estimator', cell: receiver.learned }, name, args, call, receiver);
 }
 
-export function callFunction(interp: Interpreter, fn: FunctionOf, args: Arguments, call: Call): Value {
+export function callFunction(interp: Interpreter, fn: FunctionOf, given: Arguments, call: Call): Value {
+  const args = withBoundNames(fn, given);
   const inputs = [...(fn.self === undefined ? [] : [fn.self]), ...(fn.bound ?? []), ...args.positional];
   const isRepeated = interp.isRepeated(fn);
   if (isRepeated || !interp.mayCall(fn)) {
@@ -187,6 +189,14 @@ export function callFunction(interp: Interpreter, fn: FunctionOf, args: Argument
     first === undefined ? (isGenerator ? constant(null) : UNKNOWN) : others.reduce(joinValues, first);
   interp.calls.noteRun(fn, inputs, result);
   return result;
+}
+
+/** The arguments of a call, with those that `functools.partial` has bound by name. */
+function withBoundNames({ boundNames }: FunctionOf, args: Arguments): Arguments {
+  if (boundNames === undefined || boundNames.size === 0) return args;
+  countWork(boundNames.size);
+  const keywords = new Map([...boundNames, ...args.keywords]);
+  return { ...args, keywords, all: [...args.positional, ...keywords.values()] };
 }
 
 function bindParameters(

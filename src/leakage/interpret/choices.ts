@@ -7,11 +7,11 @@ import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
 
 /**
- * A cross-validation of all rows for each candidate of a loop: the best of their means is chosen on the rows that it is a
- * score of. Of a training part it is the way to choose.
+ * A cross-validation of all rows for each candidate of a loop, or of a function by which candidates are compared: the best of
+ * their means is chosen on the rows that it is a score of. Of a training part it is the way to choose.
  */
-function isOfCandidates({ predictions, repeat }: Score): boolean {
-  if (repeat === undefined) return false;
+function isOfCandidates({ predictions, repeat }: Score, isCompared: boolean): boolean {
+  if (repeat === undefined && !isCompared) return false;
   return predictions.every(
     ({ crossValidated, rows }) =>
       crossValidated === true && rows.every((region) => region.parent?.parent === undefined),
@@ -36,19 +36,22 @@ function isWithinFold(interp: Interpreter, score: Score, nested: boolean): boole
   });
 }
 
-/** The event of choosing something by these scores; nothing where they belong to fold after fold. */
+/**
+ * The event of choosing something by these scores; nothing where they belong to fold after fold. `isCompared`: a function
+ * computes the score of each candidate.
+ */
 export function choiceEvents(
   interp: Interpreter,
   scores: readonly Score[],
   subject: string,
   node: Expr,
-  nested = false,
+  { nested = false, isCompared = false }: { readonly nested?: boolean; readonly isCompared?: boolean } = {},
 ): FitEvent[] {
   return scores
     .filter(
       (score) =>
         score.rows.length > 0 &&
-        (!score.folds || isOfCandidates(score) || isWithinFold(interp, score, nested)),
+        (!score.folds || isOfCandidates(score, isCompared) || isWithinFold(interp, score, nested)),
     )
     .map((score) => {
       const event = interp.fit(
@@ -100,7 +103,9 @@ export function chosenBy(interp: Interpreter, condition: Value, test: Expr, stat
   if (test.type === 'name') return [];
   const outer = interp.statement;
   interp.statement = statement;
-  const events = choiceEvents(interp, scores, `what is kept where \`${interp.label(test)}\``, test, true);
+  const events = choiceEvents(interp, scores, `what is kept where \`${interp.label(test)}\``, test, {
+    nested: true,
+  });
   interp.statement = outer;
   return events;
 }

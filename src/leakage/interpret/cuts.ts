@@ -4,7 +4,7 @@ import { originOf, type Region, sameRows } from '../values/region.js';
 import type { Step, TableState } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
 import { positionOf } from './positions.js';
-import { slidingWindow } from './row-events.js';
+import { slidingWindow, withoutWindowViews } from './row-events.js';
 import { pickRows } from './rows-and-columns.js';
 import { textStep } from './steps.js';
 
@@ -128,6 +128,8 @@ export function sliceRows(
   const parts = state.rows.length > 1 ? sliceOfParts(interp, state, slice) : undefined;
   if (parts !== undefined) return { ...state, rows: parts };
   const steps = sliceSteps(interp, slice, inclusive, state.rows);
+  if (slice.step !== undefined && !isReversal(interp, slice))
+    return withoutWindowViews(pickRows(interp, state, steps));
   if (steps.length === 0)
     return isReversal(interp, slice) ? { ...state, reversed: state.reversed !== true } : state;
   const windows = slidingWindow(interp, state, slice, steps);

@@ -87,7 +87,8 @@ export function estimatorMethod(
 ): Value {
   const state = estimator.cell.value;
   if (state.role === 'splitter') return name === 'split' ? foldsOf(interp, state, args, call) : UNKNOWN;
-  if (/^(set_weights|load_weights|load_model)$/.test(name)) interp.foldRounds.reset(estimator.cell);
+  if (/^(set_weights|load_weights|load_model|load_state_dict|apply)$/.test(name))
+    interp.foldRounds.reset(estimator.cell);
   if (/^load_(state_dict|weights)$/.test(name)) loadChosen(interp, estimator, args);
   if (name === 'save' && interp.context.choices.length > 0)
     interp.savedChoices = union(interp.savedChoices, interp.context.choices);

@@ -1,8 +1,8 @@
 import type { Attribute, Call, Expr } from '../syntax/ast.js';
-import { type Facts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, type FitEvent, NO_FACTS, type Training, union, withFits } from '../values/facts.js';
 import { emptyTable, newEstimator, newMapping, newTable } from '../values/join.js';
 import { type IgnoredGroups, partOf } from '../values/region.js';
-import { type Estimator, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { type Estimator, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
 import type { Interpreter } from './interpreter.js';
 import { predictionOf, predicts } from './learning.js';
 
@@ -30,19 +30,12 @@ export function readSearchResult(
     return newEstimator({ ...state, role: 'model', fits: training.fits });
   }
   if (name === 'best_score_' && state.role === 'search') {
-    return crossScore(interp, training, training.subject, training.rowsText, expression);
+    const score = crossScore(interp, training, training.subject, training.rowsText, expression);
+    const event = bestParameters(interp, training);
+    event.isBestOfSearch = true;
+    return newTable({ ...emptyTable(withFits(factsOf(score), [event])) });
   }
-  if (name === 'best_params_') {
-    const event = interp.fit(
-      'selection',
-      `the best parameters of ${training.subject}`,
-      training,
-      training.rowsText,
-      training.node,
-      training.statement,
-    );
-    return opaque({ ...NO_FACTS, fits: [event] });
-  }
+  if (name === 'best_params_') return opaque({ ...NO_FACTS, fits: [bestParameters(interp, training)] });
   if (name === 'labels_') {
     return newTable({
       ...emptyTable({ ...NO_FACTS, rows: training.rows, certain: training.certain }),
@@ -62,6 +55,13 @@ export function readSearchResult(
     return opaque({ ...NO_FACTS, fits: union([event], training.fits) });
   }
   return opaque({ ...NO_FACTS, fits: state.fits });
+}
+
+function bestParameters(
+  interp: Interpreter,
+  { subject, rowsText, node, statement, ...rows }: Training,
+): FitEvent {
+  return interp.fit('selection', `the best parameters of ${subject}`, rows, rowsText, node, statement);
 }
 
 /** Attributes of boosted models that hold scores of the rows that they were watched on. */
@@ -105,6 +105,8 @@ export function crossScore(
     readonly random?: boolean;
     readonly keepsGroups?: boolean;
     readonly groups?: IgnoredGroups;
+    /** The predictions are handed out, not their score. */
+    readonly predicts?: boolean;
   } = {},
 ): Value {
   const { labels = [] } = options;
@@ -146,7 +148,11 @@ export function crossScore(
     'folds',
   );
   return newTable({
-    ...emptyTable({ ...NO_FACTS, predictions: [prediction], scores: [score] }),
+    ...emptyTable({
+      ...NO_FACTS,
+      predictions: [prediction],
+      scores: options.predicts === true ? [] : [score],
+    }),
     rows: facts.rows,
   });
 }

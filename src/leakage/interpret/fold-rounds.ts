@@ -24,10 +24,15 @@ export class FoldRounds {
     this.#trained.delete(network);
   }
 
+  /** Forgets what all networks have learned: the code sets parameters of layers, of whatever network they are. */
+  resetAll(): void {
+    this.#trained.clear();
+  }
+
   /**
    * The rows that a network has seen after it is trained on these: in the second fold also those of the first, which are
    * all rows together.
-   * Source: Keras, `Model.fit`: training goes on from the weights that the model has.
+   * Source: Keras, `Model.fit`: training goes on from the weights that the model has. In PyTorch, weights are kept as well.
    */
   train(network: Cell<EstimatorState>, rows: readonly Region[]): readonly Region[] {
     const [region] = rows;

@@ -257,7 +257,7 @@ export function learnFromLoss(interp: Interpreter, loss: Value, node: Expr): voi
     const state = cell.value;
     const learned: Facts = {
       ...NO_FACTS,
-      rows: prediction.rows,
+      rows: interp.foldRounds.train(cell, prediction.rows),
       certain: prediction.certain,
       fits: prediction.fits,
     };

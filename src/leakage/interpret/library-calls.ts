@@ -2,11 +2,20 @@ import { type EstimatorFamily, estimatorFamily } from '../library-models/estimat
 import { functionFamily } from '../library-models/functions.js';
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
-import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
+import { list, newCell, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { noteShuffled } from '../values/region.js';
-import { type EstimatorRole, factsOf, MAX_PARTS, opaque, UNKNOWN, type Value } from '../values/value.js';
+import {
+  type EstimatorRole,
+  factsOf,
+  type Instance,
+  MAX_PARTS,
+  opaque,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { type Arguments, argument, argumentExpression, argumentsOf, flag } from './arguments.js';
+import { arrayFunction } from './array-functions.js';
 import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
 import { withChoices } from './choices.js';
@@ -18,6 +27,7 @@ import { elementsOf } from './iterate.js';
 import { trainingOf, watchedRows } from './learning.js';
 import { amongStep, distinctValues, maskOf, membership } from './membership.js';
 import { handMadePrediction, unaryValue } from './operators.js';
+import { repeatedPositions } from './repeated-positions.js';
 import { leftOut, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
 import { groupsOf, validationOptions } from './splitters.js';
@@ -80,8 +90,12 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     case 'bins':
       return bins(interp, args, call);
     case 'learned-transform':
+      // `boxcox(x, lmbda)` learns nothing.
+      if (args.keywords.has('lmbda') || (path.endsWith('.boxcox') && args.positional.length > 1))
+        return unknownCall(interp, args, call);
       return withEvent(interp, known.kind ?? 'scaling', `\`${interp.label(call.callee)}\``, args, call);
     case 'with-replacement':
+      if (number?.type === 'positions' && /^numpy\./.test(path)) return repeatedPositions(number, args, call);
       return withEvent(
         interp,
         known.kind ?? 'duplicated-rows',
@@ -121,6 +135,7 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,
         keepsGroups: options.keepsGroups,
+        predicts: known.effect === 'cross-prediction',
         ...(groups === undefined || options.knowsGroups ? {} : { groups }),
       });
     }
@@ -237,6 +252,16 @@ function booster(interp: Interpreter, path: string, args: Arguments, call: Call)
   return model;
 }
 
+/** A copy of a network learns by itself. */
+function copyOfInstance(instance: Instance): Instance {
+  countWork(8 * instance.attributes.size);
+  return {
+    ...instance,
+    attributes: new Map([...instance.attributes].map(([name, { value }]) => [name, newCell(value)])),
+    learned: newEstimator(instance.learned.value).cell,
+  };
+}
+
 function copied(path: string, args: Arguments): Value {
   const copies = args.positional.map((value): Value => {
     switch (value.type) {
@@ -249,6 +274,8 @@ function copied(path: string, args: Arguments): Value {
       }
       case 'sequence':
         return newSequence(value.cell.value);
+      case 'instance':
+        return path.startsWith('copy.') ? copyOfInstance(value) : value;
       case 'mapping':
         return path.startsWith('builtins.') ? value : newMapping(value.cell.value);
       default:
@@ -263,7 +290,12 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   const name = path.split('.').at(-1) ?? '';
   if (path === 'functools.partial') {
     const [fn, ...bound] = args.positional;
-    return fn?.type === 'function' ? { ...fn, bound } : UNKNOWN;
+    if (fn?.type !== 'function') return UNKNOWN;
+    return {
+      ...fn,
+      bound: [...(fn.bound ?? []), ...bound],
+      boundNames: new Map([...(fn.boundNames ?? []), ...args.keywords]),
+    };
   }
   if (/^numpy\.save(txt)?$/.test(path)) {
     const file = fileOf(interp, args);
@@ -286,6 +318,8 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
     const all = start === undefined ? items : [start, ...items];
     return all.reduce((left, right) => interp.callValue(fn, argumentsOf([left, right]), call));
   }
+  const made = arrayFunction(interp, path, args, call);
+  if (made !== undefined) return made;
   const [every, some] = args.positional;
   const [left, right] = args.expressions;
   if (path === 'numpy.unique' && every?.type === 'table' && left !== undefined)
@@ -355,5 +389,13 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   // A class by its name, but a generator of random numbers learns nothing: like `default_rng`.
   const isClass = /^[A-Z]/.test(name) && path !== 'numpy.random.RandomState';
   if (isClass || name === 'create_study') return construct(path, 'object', args);
-  return unknownCall(interp, args, call);
+  return unknownCall(interp, /^(numpy|torch)\./.test(path) ? asArrays(interp, args) : args, call);
+}
+
+/** What a function of arrays is given is an array, also where nothing else says so. */
+function asArrays(interp: Interpreter, args: Arguments): Arguments {
+  const [first] = args.positional;
+  if (first?.type !== 'opaque' || first.source === undefined || first.element === true) return args;
+  const positional = [newTable(asTable(interp, first)), ...args.positional.slice(1)];
+  return { ...args, positional, all: [...positional, ...args.all.slice(args.positional.length)] };
 }

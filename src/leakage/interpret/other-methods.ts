@@ -24,8 +24,7 @@ import {
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { type Arguments, argument } from './arguments.js';
-import { afterSteps } from './bounds.js';
-import { choose, report } from './builtins.js';
+import { choose, report, sortedByScores } from './builtins.js';
 import { withChoices } from './choices.js';
 import { collected, ofOneRound } from './collecting.js';
 import { expressionMethod } from './column-expressions.js';
@@ -33,6 +32,7 @@ import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
 import { isDistinct, positionsMethod } from './membership.js';
 import { restOf } from './operators.js';
+import { drawnPositions, repeatedPositions } from './repeated-positions.js';
 import { tableMethod } from './table-methods.js';
 import { unknownCall } from './unknown-calls.js';
 
@@ -46,6 +46,7 @@ export function containerMethod(
 ): Value {
   if (receiver.type === 'sequence') return sequenceMethod(interp, receiver, name, args, call);
   if (receiver.type === 'mapping') return mappingMethod(interp, receiver, name, args, call);
+  if (receiver.type === 'positions' && name === 'repeat') return repeatedPositions(receiver, args, call);
   if (receiver.type === 'positions')
     return positionsMethod(interp, receiver, name, args.positional[0], call.args[0]?.value ?? call);
   const result = unknownCall(interp, args, call);
@@ -142,11 +143,18 @@ function sequenceMethod(
     case 'clear':
       edit(interp, receiver, (items) => items.splice(0));
       return UNKNOWN;
-    case 'sort':
+    case 'sort': {
+      const inOrder = sortedByScores(interp, receiver, call);
+      if (inOrder !== undefined) {
+        const rest = inOrder.type === 'sequence' ? inOrder.cell.value.rest : inOrder;
+        interp.store.write(receiver.cell, { ...state, items: [], ...(rest === undefined ? {} : { rest }) });
+        return UNKNOWN;
+      }
       // Which item is first is not known any more.
       if (state.items.some((item) => item.type === 'constant' && typeof item.value === 'number'))
         interp.store.write(receiver.cell, { ...state, items: [], rest: opaque(NO_FACTS) });
       return UNKNOWN;
+    }
     case 'count':
       return UNKNOWN;
     default:
@@ -298,9 +306,7 @@ export function opaqueMethod(
     return list(receiver.names.map(constant));
   const [population] = args.positional;
   if (name === 'choice' && population !== undefined && isRange(population)) {
-    const partition = interp.partition(`drawn:${interp.siteKey(call)}`, 'selection', call);
-    const drawn = { partition, side: 'drawn' };
-    return isDistinct(population) ? afterSteps(population, [drawn]) : { type: 'positions', steps: [drawn] };
+    return drawnPositions(interp, population, args, call);
   }
   if (name === 'permutation' && isDistinct(population)) return { ...population, isShuffled: true };
   if (name === 'permutation' || name === 'randperm')

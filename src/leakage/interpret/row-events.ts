@@ -56,6 +56,19 @@ export function slidingWindow(
   return { ...state, fits: union(state.fits, [event]) };
 }
 
+/** A part of windows that were taken for each row, `windows[::24]`: those that remain need not overlap. */
+export function withoutWindowViews(state: TableState): TableState {
+  const fits = state.fits.filter(
+    ({ node }) =>
+      !(
+        node.type === 'call' &&
+        node.callee.type === 'attribute' &&
+        node.callee.name === 'sliding_window_view'
+      ),
+  );
+  return fits.length === state.fits.length ? state : { ...state, fits };
+}
+
 function counterIn(interp: Interpreter, bound: Expr): Counter | undefined {
   for (const { id } of namesInExpression(bound)) {
     const counter = interp.context.counter(id);

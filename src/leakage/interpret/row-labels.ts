@@ -1,6 +1,7 @@
 import type { Expr } from '../syntax/ast.js';
+import { union } from '../values/facts.js';
 import { noteShuffled, type Region } from '../values/region.js';
-import type { Positions, Step, TableState, Value } from '../values/value.js';
+import { type Positions, type Step, type TableState, tableFacts, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
 import { pickRows } from './rows-and-columns.js';
@@ -37,7 +38,16 @@ export function stepsToLabels(rows: readonly Region[], labels: Positions): reado
 /** Rows of a table by position, or by the labels of another table: `y.loc[X_train.index]`. */
 export function pickPositions(interp: Interpreter, state: TableState, at: Positions, node: Expr): TableState {
   if (at.isShuffled === true) noteShuffled(state.rows);
-  return pickRows(interp, state, stepsToLabels(state.rows, at) ?? [textStep(interp, node)]);
+  const picked = pickRows(interp, state, stepsToLabels(state.rows, at) ?? [textStep(interp, node)]);
+  return at.repeatedBy === undefined ? picked : withRepeatedRows(interp, picked, at.repeatedBy);
+}
+
+/** Rows at positions of which some are there several times; of predictions that is the spread of a score. */
+function withRepeatedRows(interp: Interpreter, state: TableState, by: Expr): TableState {
+  if (state.rows.length === 0 || tableFacts(state).predictions.length > 0) return state;
+  const text = interp.label(by);
+  const event = interp.fit('duplicated-rows', `\`${text}\``, state, text, by);
+  return { ...state, fits: union(state.fits, [event]) };
 }
 
 /** The rows that positions leave out. */

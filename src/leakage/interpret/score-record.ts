@@ -82,10 +82,10 @@ export class ScoreRecord {
     node: Expr,
     by?: 'folds' | 'watched',
   ): Score {
-    const crossValidated = by === 'folds';
+    const crossValidated = by === 'folds' || predictions.every((one) => one.crossValidated === true);
     const rows = predictions.flatMap((prediction) => [...prediction.rows]);
     const folds =
-      crossValidated ||
+      by === 'folds' ||
       (labels.rows.length > 0 && labels.rows.every((region) => region.partition?.form === 'folds'));
     const statement: Stmt = interp.statement;
     const { repeat } = interp.context;

@@ -154,10 +154,17 @@ export function optimized(interp: Interpreter, args: Arguments, call: Call): Val
   let facts = NO_FACTS;
   for (const value of args.all) {
     const isCode = value.type === 'function' || value.type === 'instance' || value.type === 'class';
-    facts = joinFacts(facts, isCode ? factsOf(interp.callValue(value, argumentsOf([]), call)) : NO_FACTS);
+    if (isCode) facts = joinFacts(facts, factsOf(interp.callValue(value, candidate(args), call)));
   }
   const events = choiceEvents(interp, facts.scores, `what \`${interp.label(call.callee)}\` finds`, call);
   return opaque({ ...NO_FACTS, scores: facts.scores, fits: events });
+}
+
+/** The arguments of the function that is optimized: nobody knows the candidate; `args=(predicted, labels)` follow it. */
+function candidate(args: Arguments): Arguments {
+  const fixed = argument(args, 2, 'args');
+  const isTuple = fixed?.type === 'sequence' && fixed.cell.value.tuple;
+  return argumentsOf(isTuple ? [UNKNOWN, ...fixed.cell.value.items] : []);
 }
 
 /** Labels of groups, one for each: they are labels of the rows that were grouped. */

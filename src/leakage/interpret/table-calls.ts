@@ -27,6 +27,7 @@ import { collectedBefore } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
 import { isDistinct } from './membership.js';
 import { columnsBeside } from './renaming.js';
+import { drawnPositions, positionsTogether } from './repeated-positions.js';
 import { namesOf, pickRows } from './rows-and-columns.js';
 import { groupsOf } from './splitters.js';
 import { fileOf } from './stored-files.js';
@@ -168,7 +169,7 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
   if (first?.type === 'constant') return opaque(NO_FACTS);
   if (path === 'random.sample')
     return first?.type === 'positions'
-      ? afterSteps(first, [drawnStep(interp, call)])
+      ? drawnPositions(interp, first, args, call)
       : unknownCall(interp, args, call);
   const isShuffled = /(permutation|randperm)$/.test(path);
   if (first?.type === 'table' && path.endsWith('permutation')) {
@@ -176,8 +177,7 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
     return first;
   }
   if (path.endsWith('choice')) {
-    const drawn = drawnStep(interp, call);
-    return isDistinct(first) ? afterSteps(first, [drawn]) : { type: 'positions', steps: [drawn] };
+    return drawnPositions(interp, first, args, call);
   }
   if (first?.type === 'positions') return isShuffled ? { ...first, isShuffled } : first;
   const counts = first?.type === 'opaque' ? first.countOf : undefined;
@@ -187,11 +187,6 @@ export function positions(interp: Interpreter, path: string, args: Arguments, ca
     ...(counts === undefined ? {} : { counts }),
     ...(isShuffled ? { isShuffled } : {}),
   };
-}
-
-/** Rows that one call draws at random: the same call somewhere else draws others. */
-function drawnStep(interp: Interpreter, call: Call): Step {
-  return { partition: interp.partition(`drawn:${interp.siteKey(call)}`, 'selection', call), side: 'yes' };
 }
 
 export function blank(interp: Interpreter, path: string, args: Arguments): Value {
@@ -228,6 +223,8 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
       : args.positional.length > 1 && others.every((value) => value.type === 'table')
         ? args.positional
         : [first ?? UNKNOWN];
+  const together = positionsTogether(interp, values, call);
+  if (together !== undefined) return together;
   const isLiteral = call.args.some(({ value }) => value.type === 'sequence');
   const all = values.map((value) => (isLiteral ? interp.dataOf(value) : wholeFacts(interp.dataOf(value))));
   const facts = all.filter((part) => part.rows.length > 0);

@@ -115,6 +115,13 @@ const rowByRow: Handler = ({ state }) => newTable({ ...state, shape: 'row', sing
 const futureValues: Handler = ({ interp, state, call }) =>
   withRowEvent(interp, { ...state, from: [] }, 'future-values', call);
 
+/** `diff(-1)`: from the row to a later one. */
+const difference: Handler = (method) => {
+  const periods = argument(method.args, 0, 'periods', 'n');
+  const isLater = periods?.type === 'constant' && typeof periods.value === 'number' && periods.value < 0;
+  return isLater ? futureValues(method) : elementwise(method);
+};
+
 const groups: Handler = ({ interp, table, state, args, call }) => {
   noteMissing(interp, state, namesOf(argument(args, 0, 'by')) ?? []);
   return { type: 'view', form: 'groups', table, future: false, node: call };
@@ -284,7 +291,8 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['drop', ({ interp, state, args, call }) => drop(interp, state, args, call)],
       ['pop', popped],
       ['shift', ({ interp, state, args, call }) => shifted(interp, state, args, call)],
-      ['diff pct_change cumsum', elementwise],
+      ['diff pct_change', difference],
+      ['cumsum', elementwise],
       ['bfill backfill backward_fill', futureValues],
       ['fill_null', filledNull],
       ['fillna interpolate', filled],

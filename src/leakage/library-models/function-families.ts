@@ -237,6 +237,7 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
       'sklearn.preprocessing.quantile_transform',
       'sklearn.preprocessing.power_transform',
       'scipy.stats.zscore',
+      'scipy.stats.mstats.winsorize',
       'scipy.stats.boxcox',
       'scipy.stats.yeojohnson',
     ],

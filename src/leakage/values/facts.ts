@@ -21,6 +21,8 @@ export interface FitEvent {
   readonly joinedBy: Stmt | undefined;
   /** Of a choice: the statement that computes the scores of the candidates. */
   scoredBy?: Stmt;
+  /** A search chose by cross-validation, and its best score is read: a mistake only where that is called the final score. */
+  isBestOfSearch?: boolean;
   /** Statements that call the functions in which it was computed, the innermost first. */
   readonly callers: readonly Stmt[];
 }

@@ -132,6 +132,8 @@ export interface Positions {
   readonly isShuffled?: boolean;
   /** A set of them, from which another one can be subtracted. */
   readonly set?: boolean;
+  /** Some of them are in it several times: what repeats them. */
+  readonly repeatedBy?: Expr;
   /** No labels but the values of this column, each of them once: rows that have one are picked by `isin`. */
   readonly values?: string;
 }
@@ -199,6 +201,8 @@ export interface FunctionOf {
   readonly owner?: ClassOf;
   /** Positional arguments bound by `functools.partial`. */
   readonly bound?: readonly Value[];
+  /** Keyword arguments bound by it. */
+  readonly boundNames?: ReadonlyMap<string, Value>;
   /** Values of parameters that a call leaves out, as they were when the function was defined. */
   readonly defaults?: ReadonlyMap<string, Value>;
 }
