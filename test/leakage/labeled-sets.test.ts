@@ -98,7 +98,7 @@ describe.each([
   ['fifteenth.jsonl', ['g_n11']],
   ['sixteenth.jsonl', ['d_s35'], ['d_s08', 'd_s09', 'd_s14', 'd_s28', 'd_s30', 'd_s38']],
   ['seventeenth.jsonl', ['d_n11'], ['d_n06', 'd_n10', 'd_n20', 'd_n23']],
-  ['eighteenth.jsonl', ['e_s15', 'e_s24'], ['e_s04', 'e_s16', 'e_s18', 'e_s28', 'e_s35']],
+  ['eighteenth.jsonl', [], ['e_s04', 'e_s16', 'e_s18', 'e_s28', 'e_s35']],
   ['nineteenth.jsonl', ['e_n13', 'e_n29'], ['e_n19', 'e_n30']],
 ] satisfies [file: string, missed: string[], wrong?: string[]][])(
   'labeled scripts of %s',

@@ -155,8 +155,8 @@ function instanceMethod(
   return estimatorMethod(interp, { type: 'estimator', cell: receiver.learned }, name, args, call, receiver);
 }
 
-export function callFunction(interp: Interpreter, fn: FunctionOf, given: Arguments, call: Call): Value {
-  const args = withBoundNames(fn, given);
+export function callFunction(interp: Interpreter, fn: FunctionOf, passed: Arguments, call: Call): Value {
+  const args = withBoundNames(fn, passed);
   const inputs = [...(fn.self === undefined ? [] : [fn.self]), ...(fn.bound ?? []), ...args.positional];
   const isRepeated = interp.isRepeated(fn);
   if (isRepeated || !interp.mayCall(fn)) {

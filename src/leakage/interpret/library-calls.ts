@@ -392,7 +392,7 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   return unknownCall(interp, /^(numpy|torch)\./.test(path) ? asArrays(interp, args) : args, call);
 }
 
-/** What a function of arrays is given is an array, also where nothing else says so. */
+/** What a function of arrays gets is an array, also where nothing else says so. */
 function asArrays(interp: Interpreter, args: Arguments): Arguments {
   const [first] = args.positional;
   if (first?.type !== 'opaque' || first.source === undefined || first.element === true) return args;

@@ -253,6 +253,9 @@ function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableSta
       return pickRows(interp, state, [textStep(interp, index)]);
     }
     default: {
+      // `for part in held.split(256)`: some of these positions in each round.
+      if (value.type === 'opaque' && value.oneOf !== undefined && value.oneOf.steps.length > 0)
+        return pickPositions(interp, state, value.oneOf, index);
       const facts = interp.dataOf(value);
       // One row, or rows nobody knows.
       if (facts === NO_FACTS && index.type === 'name' && index.id.length === 1) return state;

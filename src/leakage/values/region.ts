@@ -342,7 +342,17 @@ export function dividedAlike(a: readonly Region[], b: readonly Region[], undivid
     if (x.partition?.key !== y.partition?.key || x.side !== y.side) return false;
     [x, y] = [x.parent, y.parent];
   }
-  return x.parent === undefined && y.parent === undefined && x !== y;
+  // Windows that a loop takes out of rows were parts of them before all were divided.
+  const isDivided = x !== left || y !== right;
+  return isRoot(x, isDivided) && isRoot(y, isDivided) && originOf(x) !== originOf(y);
+}
+
+function isRoot(region: Region, isDivided: boolean): boolean {
+  if (!isDivided) return region.parent === undefined;
+  countWork(region.depth);
+  for (let part: Region | undefined = region; part?.partition !== undefined; part = part.parent)
+    if (part.partition.form !== 'selection') return false;
+  return true;
 }
 
 export function sameRows(a: readonly Region[], b: readonly Region[]): boolean {
