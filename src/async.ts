@@ -24,3 +24,27 @@ export async function succeedsWithin(work: Promise<unknown>, ms: number): Promis
     clearTimeout(timer);
   }
 }
+
+/** As `Promise.all` over a map, with so many at the same time. Nothing is begun after one has failed. */
+export async function mapAtOnce<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const entries = items.entries();
+  let failed = false;
+  const oneAfterTheOther = async () => {
+    for (const [index, item] of entries) {
+      if (failed) return;
+      try {
+        results[index] = await work(item, index);
+      } catch (thrown) {
+        failed = true;
+        throw thrown;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, oneAfterTheOther));
+  return results;
+}

@@ -85,34 +85,41 @@ export class AgentConfig implements Agent {
   readonly agentType: AgentType;
   readonly variant: string;
   readonly description: string;
-  /** The template; `render` puts the values in. */
-  readonly prompt: string;
   readonly tools: readonly string[] | null;
   readonly outputSchema: z.ZodType | null;
   readonly model: string | null;
-  readonly #registry: PromptRegistry;
-  readonly #ownPrompt: boolean;
+  readonly #registry: PromptRegistry | undefined;
+  readonly #ownPrompt: string | undefined;
 
-  /** @throws {TypeError} unknown agent type or variant. @throws {PayloadError} a field that does not exist. @throws {PromptError} prompts that cannot be read. */
-  constructor(input: AgentConfigInput, registry: PromptRegistry = PromptRegistry.shared()) {
+  /** @throws {TypeError} unknown agent type or variant. @throws {PayloadError} a field that does not exist. */
+  constructor(input: AgentConfigInput, registry?: PromptRegistry) {
     rejectUnknownOptions(input, CONFIG_FIELDS);
     const { variant, defaults } = defaultsOf(input.agentType, input.variant);
     this.agentType = input.agentType;
     this.variant = variant;
     this.description = input.description ?? defaults.description;
-    this.prompt = input.prompt ?? registry.template(input.agentType, variant);
     this.tools = input.tools === undefined ? defaults.tools : input.tools;
     this.outputSchema = input.outputSchema === undefined ? defaults.outputSchema : input.outputSchema;
     this.model = input.model ?? null;
     this.#registry = registry;
-    this.#ownPrompt = input.prompt !== undefined;
+    this.#ownPrompt = input.prompt;
   }
 
-  /** @throws {PromptError} a missing, unknown or wrongly typed variable. */
+  /** Static analysis needs no prompt, so the files are read when one is asked for. */
+  get #prompts(): PromptRegistry {
+    return this.#registry ?? PromptRegistry.shared();
+  }
+
+  /** The template; `render` puts the values in. @throws {PromptError} prompts that cannot be read. */
+  get prompt(): string {
+    return this.#ownPrompt ?? this.#prompts.template(this.agentType, this.variant);
+  }
+
+  /** @throws {PromptError} prompts that cannot be read; a missing, unknown or wrongly typed variable. */
   render(variables: PromptVariables): RenderedPrompt {
-    return this.#ownPrompt
-      ? this.#registry.renderOwn(this.prompt, this.agentType, this.variant, variables)
-      : this.#registry.renderParts(this.agentType, this.variant, variables);
+    return this.#ownPrompt === undefined
+      ? this.#prompts.renderParts(this.agentType, this.variant, variables)
+      : this.#prompts.renderOwn(this.#ownPrompt, this.agentType, this.variant, variables);
   }
 
   /**

@@ -10,7 +10,7 @@ import { correctionScope } from '../solution/correction-scope.js';
 import { neutralizeMagics } from '../solution/notebook-magics.js';
 import { firstSyntaxError } from '../solution/syntax-error.js';
 import { takeCorrection } from '../solution/take-correction.js';
-import { analyzeAndName } from './analysis-answer.js';
+import { analyzeAndName } from './analyze-and-name.js';
 
 /** Computations over whole scripts and outputs: for the largest of them they take seconds. */
 export const TASKS = {

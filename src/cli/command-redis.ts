@@ -8,11 +8,6 @@ import { printNote } from './terminal/print.js';
 const REDIS_VARIABLE = SETTINGS.redisUrl.variable;
 const NO_REDIS = `${REDIS_VARIABLE}: is not set, and ${SETTINGS.embeddedRedis.variable} is off (as in the container image): set it to the Redis of the fleet`;
 
-/** Whether the Redis is one that a supervisor on this machine keeps: its end shows at once, so a late reply is none. */
-export function isSupervised(config: Config): boolean {
-  return config.redisUrl === undefined;
-}
-
 export interface CommandRedis {
   readonly url: string;
   /** Aborted where the server and its data are gone; absent where they come back. */

@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
-import { loadConfig } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
 import { BUILT_IN_CONTRACTS, type KindRegistry } from '../queues/registry.js';
+import type { ConfigOptions } from './start/config-with.js';
 
-export interface KindsFromOption {
-  readonly kindsFrom?: readonly string[];
-}
+export type KindsFromOption = Pick<ConfigOptions, 'kindsFrom'>;
 
 /** Adds `--kinds-from`. Commands without it read FLEET_KINDS_FROM alone. */
 export function withKindsFrom(command: Command): Command {
@@ -15,12 +13,6 @@ export function withKindsFrom(command: Command): Command {
       'modules with kinds of your own, separated by commas (default: FLEET_KINDS_FROM)',
     ).argParser((text) => text.split(',').map((path) => path.trim())),
   );
-}
-
-/** The configuration of a command with that option. */
-export function configWith({ kindsFrom }: KindsFromOption): Config {
-  const config = loadConfig();
-  return kindsFrom === undefined ? config : { ...config, kindsFrom: [...kindsFrom] };
 }
 
 /**

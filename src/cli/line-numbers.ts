@@ -1,4 +1,4 @@
-import { locateBlock } from '../solution/index.js';
+import { locateBlock } from '../solution/locate-block.js';
 import type { Colors } from './terminal/colors.js';
 import { escapeControlChars } from './terminal/escape-control-chars.js';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Config } from '../config/settings.js';
 import { messageOf, UsageError } from '../errors.js';
-import { declaredEncoding, misleadingEncoding } from '../solution/index.js';
+import { declaredEncoding, misleadingEncoding } from '../solution/declared-encoding.js';
 import { collect, type ReadLimit, readRegularFile } from './read-file.js';
 
 /** JSON writes a character with up to six, and a notebook holds its outputs besides its code. */

@@ -10,19 +10,15 @@ import type { FleetWorker } from '../fleet/worker.js';
 import { FleetClient } from '../producers/fleet-client.js';
 import type { MemoryLimits } from '../producers/memory-admission.js';
 import { asRedisError } from '../queues/redis-refusal.js';
-import { type CommandRedis, isSupervised, openRedis } from './command-redis.js';
+import { type CommandRedis, openRedis } from './command-redis.js';
 import { interruptible } from './interruption.js';
 import { knownKinds } from './known-kinds.js';
 import { ephemeralPrefix, holdPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
+import { isSupervised } from './start/where-jobs-run.js';
 import { Submissions } from './submissions.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
 import { configuredLimits } from './text-limits.js';
-
-/** Whether a command with a worker of its own leaves nothing that a later one needs: its calls cost nothing. */
-function isEphemeral(config: Config): boolean {
-  return config.redisUrl === undefined && chooseRunner(config.agent).name === 'offline';
-}
 
 /** When the configuration wants submissions refused since Redis is nearly full. */
 export function memoryLimits({ redisAdmitPercent, maxStoredBytes }: Config): MemoryLimits {
@@ -38,7 +34,7 @@ export interface SessionOptions {
   readonly work: boolean;
   /**
    * Whether its jobs are for its own worker alone: another worker of the same embedded Redis may have other agents, and
-   * would send them where they must not go. Where nothing is paid either, it also has a Redis of its own.
+   * would send them where they must not go.
    */
   readonly isolated?: boolean;
   /** The workspace that the command names. Where its jobs are for its own worker, that worker reads in it alone. */
@@ -66,7 +62,8 @@ async function openSession(
 ): Promise<Session> {
   const kinds = await knownKinds(config);
   const ownWorker = work && isSupervised(config);
-  const throwaway = ownWorker && isolated && (isEphemeral(config) || config.embeddedRedis === 'off');
+  // Without an embedded Redis, one that is kept for nobody else will do.
+  const throwaway = ownWorker && isolated && config.embeddedRedis === 'off';
   const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
   const closers: (() => Promise<void>)[] = [];
   const close = (before: () => Promise<void>) => closeSession(redis, [...closers, before], interrupted);

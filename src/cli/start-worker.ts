@@ -6,7 +6,7 @@ import { siblingModuleUrl } from '../fleet/compute-thread.js';
 import type { Logger } from '../fleet/logger.js';
 import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
-import { isSupervised } from './command-redis.js';
+import { isSupervised } from './start/where-jobs-run.js';
 import { configuredLimits } from './text-limits.js';
 import { configuredTrials } from './trial-settings.js';
 

@@ -75,7 +75,7 @@ export const SETTINGS = {
     'FLEET_EMBEDDED_REDIS',
     'on',
     z.enum(['on', 'off']).default('on'),
-    'Whether there is an embedded Redis: with `off`, commands that keep jobs need `FLEET_REDIS_URL`, and `check`, `refine` and `demo` use a temporary one. The container image sets `off`.',
+    'Whether there is an embedded Redis: with `off`, commands that keep jobs need `FLEET_REDIS_URL`; `demo`, and `check` and `refine` with agents, use a temporary one. The container image sets `off`.',
   ),
   agent: setting(
     'FLEET_AGENT',

@@ -2,7 +2,7 @@ import { analystBy, type ScriptAnalyst } from '../agents/script-analyst.js';
 import type { ScriptInput, ScriptResults, ScriptTask } from '../agents/script-tasks.js';
 import type { AnalysisTask } from './analysis-task.js';
 import type { TaskOwner } from './compute-lane.js';
-import { siblingModuleUrl } from './compute-thread.js';
+import { ANALYSIS } from './start-analysis-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
 /** Texts with more characters than this in total count as long: they may take seconds. */
@@ -17,8 +17,10 @@ export class AnalysisThread {
   readonly #lanes: TwoLanes<AnalysisTask, unknown>;
 
   constructor(limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS) {
-    const module = siblingModuleUrl(import.meta.url, 'analysis-task');
-    this.#lanes = new TwoLanes('the static analysis of the text', limits, { short: module, long: module });
+    this.#lanes = new TwoLanes('the static analysis of the text', limits, {
+      short: ANALYSIS,
+      long: ANALYSIS,
+    });
   }
 
   /**
@@ -38,6 +40,11 @@ export class AnalysisThread {
       return text.length <= MAX_SHORT_CHARACTERS ? parsed : trackWait(parsed);
     };
     return { ...analyst, parses };
+  }
+
+  /** Starts the thread for short texts before there is a task. */
+  warm(): void {
+    this.#lanes.warm();
   }
 
   close(): Promise<void> {

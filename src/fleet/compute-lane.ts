@@ -82,6 +82,11 @@ export class ComputeLane<Task, Result> {
     });
   }
 
+  /** Starts the thread of the first task before there is one. */
+  warm(): void {
+    warm(this.#threads[0]);
+  }
+
   /** Ends the threads at once, whatever they are doing; tasks that wait are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;

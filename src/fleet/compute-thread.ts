@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { FleetError, InternalError, messageOf } from '../errors.js';
 import { loaderOptions } from '../package-root.js';
-import { storeSpareThread, takeSpareThread } from './spare-threads.js';
+import { hasSpareThread, storeSpareThread, takeSpareThread } from './spare-threads.js';
 import { PING, resultOf, type ThreadAnswer } from './thread-answer.js';
 
 export interface ComputeThreadOptions {
@@ -126,10 +126,8 @@ export class ComputeThread<Task, Result> {
     await this.end();
   }
 
-  /** Equal for threads that are interchangeable; undefined for those with data of their worker. */
   get #key(): string | undefined {
-    const { module, data, heapMb } = this.#options;
-    return data === undefined ? `${heapMb} ${module.href}` : undefined;
+    return spareKey(this.#options);
   }
 
   /** A thread may end while it has no task: the next task detects that and starts another. */
@@ -154,6 +152,24 @@ export class ComputeThread<Task, Result> {
     pool.on('error', this.#onError);
     return pool;
   }
+}
+
+/** Equal for threads that are interchangeable; undefined for those with data of their worker. */
+function spareKey({ module, data, heapMb }: ComputeThreadOptions): string | undefined {
+  return data === undefined ? `${heapMb} ${module.href}` : undefined;
+}
+
+/**
+ * Starts a thread that the first `ComputeThread` with the same options takes over, unless one is idle. It loads its module while
+ * the process loads what needs the thread, and does not keep the process alive.
+ */
+export function startSpareThread(options: ComputeThreadOptions): void {
+  const key = spareKey(options);
+  if (key === undefined || hasSpareThread(key)) return;
+  const pool = startThread(options);
+  storeSpareThread(key, pool);
+  // Who takes it over asks again whether it is ready, and learns why not.
+  answered(pool).catch(() => undefined);
 }
 
 function startThread({ module, data, heapMb }: ComputeThreadOptions): Piscina {

@@ -10,7 +10,7 @@ import { writeStatus, writeUsage } from '../queues/job-flags.js';
 import type { JobKind } from '../queues/kind.js';
 import { resultStatusOf } from '../queues/result-status.js';
 import { UsageSchema } from '../queues/usage.js';
-import { firstIssue } from '../queues/validate.js';
+import { checkedResult } from '../queues/validate.js';
 import type { ParentJob } from './children/child-jobs.js';
 import type { StartedChild } from './children/child-script.js';
 import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
@@ -56,7 +56,9 @@ export async function runJob(kind: JobKind, job: Job, token: string, shared: Job
       const result = await deadline.guard(work, (ms) =>
         logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
       );
-      const valid = checkResult(kind, result);
+      const valid = checkedResult(kind, result, (message, cause) =>
+        processorError(kind.name, message, cause),
+      );
       noteStatus(kind.name, valid, owned, context, logger);
       const stored = await context.refusals.persist(() => storedResult(job, valid, context), owned.signal);
       await context.refusals.persist(() => recordReuse(stored, owned, context), owned.signal);
@@ -205,15 +207,4 @@ async function processAttempt(
   };
   if (!hasCrashed) return processJob(kind, payload, processed, signal, log, context);
   return runIsolated(kind, payload, { ...processed, attempt }, signal, log, context);
-}
-
-function checkResult(kind: JobKind, result: unknown): unknown {
-  const { data, error } = kind.result.safeParse(result);
-  if (error !== undefined) {
-    const { field, message: why } = firstIssue(error);
-    const at = field === '' ? 'result' : `result.${field}`;
-    const message = `the processor of ${kind.name} returned a result that breaks its contract: ${at}: ${why}`;
-    throw processorError(kind.name, message, error);
-  }
-  return data;
 }

@@ -40,6 +40,10 @@ export function storeSpareThread(key: string, pool: Piscina): boolean {
   return true;
 }
 
+export function hasSpareThread(key: string): boolean {
+  return (spares.get(key) ?? []).length > 0;
+}
+
 /** An idle thread with this key, if there is one. */
 export function takeSpareThread(key: string): Piscina | undefined {
   const pool = spares.get(key)?.[0]?.pool;

@@ -60,6 +60,11 @@ export class TwoLanes<Task, Result> {
     }
   }
 
+  /** Starts the thread for short texts before there is a task. */
+  warm(): void {
+    this.#short.warm();
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#short.close(), this.#long.close()]);
   }

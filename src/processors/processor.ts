@@ -133,6 +133,9 @@ export interface Work {
   progress(step: string): void;
 }
 
+/** What processors need that start no other jobs and compare nothing with known solutions: it can be had without a fleet. */
+export type LocalWork = Pick<Work, 'runner' | 'analyst' | 'files' | 'trials' | 'signal' | 'log' | 'progress'>;
+
 /** Turns a validated payload into a result. Throws a FleetError if it cannot. */
 export type Processor<K extends BuiltInKindName> = (
   payload: PayloadOf<K>,

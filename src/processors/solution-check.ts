@@ -1,7 +1,7 @@
 import { type SolutionCheckPayload, type SolutionCheckResult, statusOf } from '../queues/solution-check.js';
 import { withNotes } from './agent-provenance.js';
 import { checkAndFixLeakage } from './leakage-check/check-and-fix-leakage.js';
-import type { Processor, Work } from './processor.js';
+import type { LocalWork, Processor, Work } from './processor.js';
 import { checkContamination } from './script-contamination.js';
 
 /**
@@ -18,29 +18,37 @@ export const processSolutionCheck: Processor<'solution-check'> = async (payload,
   return { ...checked, contamination: await checkContamination(checked.solution, settings, work.jobs) };
 };
 
-async function checkTwice(
-  { solution, workspace, model, verify, trial = false }: SolutionCheckPayload,
-  work: Work,
+/** Checks a script once: what of a check can be done without a fleet. */
+export function checkOnce(
+  { solution, workspace, model, trial = false }: SolutionCheckPayload,
+  work: LocalWork,
 ): Promise<SolutionCheckResult> {
-  const settings = {
-    ...(workspace === undefined ? {} : { workspace }),
-    ...(model === undefined ? {} : { model }),
-  };
-  const first = await checkAndFixLeakage(solution, work.runner, {
+  return checkAndFixLeakage(solution, work.runner, {
     analyst: work.analyst,
     signal: work.signal,
     ...(work.files === undefined ? {} : { files: work.files }),
     log: work.log,
     onProgress: (step) => work.progress(step),
     ...(trial ? { trials: work.trials } : {}),
-    ...settings,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(model === undefined ? {} : { model }),
   });
+}
+
+async function checkTwice(payload: SolutionCheckPayload, work: Work): Promise<SolutionCheckResult> {
+  const { verify, workspace, model, trial } = payload;
+  const first = await checkOnce(payload, work);
   const isCorrected = first.findings.some(({ outcome }) => outcome === 'corrected');
   if (verify === undefined || !isCorrected) return first;
   work.progress('checking the corrected script again');
   const second = await work.jobs.child(
     'solution-check',
-    { solution: first.solution, ...settings, ...(trial ? { trial } : {}) },
+    {
+      solution: first.solution,
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(model === undefined ? {} : { model }),
+      ...(trial ? { trial } : {}),
+    },
     { name: 'verify' },
   );
   return withSecondCheck(first, second);

@@ -1,10 +1,11 @@
-import { shortenOutput } from '../ablation/index.js';
+import { shortenOutput } from '../ablation/shorten-output.js';
 import { AgentConfig } from '../agents/agent-config.js';
 import { AgentType } from '../agents/agent-type.js';
 import { withoutControls } from '../agents/well-formed.js';
 import { isAnalysisLimit } from '../errors.js';
+import type { SummarizePayload, SummarizeResult } from '../queues/summarize.js';
 import { agentProvenance, withNotes } from './agent-provenance.js';
-import type { Processor, Work } from './processor.js';
+import type { LocalWork } from './processor.js';
 import { UsageMeter } from './usage-meter.js';
 
 /**
@@ -17,7 +18,10 @@ const MAX_OUTPUT_LENGTH = 300_000;
  * Summarizes the printed output of an ablation study (REQ-P2O-008 … 011). The summary is the whole text of the
  * answer without control characters; the notes list numbers in it that the output does not support.
  */
-export const processSummarize: Processor<'summarize'> = async ({ ablationCode, rawOutput, model }, work) => {
+export async function processSummarize(
+  { ablationCode, rawOutput, model }: SummarizePayload,
+  work: LocalWork,
+): Promise<SummarizeResult> {
   const notes: string[] = [];
   const { text, removed } = shortenOutput(rawOutput, MAX_OUTPUT_LENGTH);
   if (removed > 0) {
@@ -54,14 +58,14 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
     agent: agentProvenance(work.runner, answer),
     ...withNotes([...notes, ...(answer.notes ?? []), ...numbers]),
   };
-};
+}
 
 /** Notes on what the printed output does not support in the summary, and whether the output has scores. */
 async function checkNumbers(
   summary: string,
   rawOutput: string,
   ablationCode: string,
-  analyst: Work['analyst'],
+  analyst: LocalWork['analyst'],
 ): Promise<{ numbers: string[]; hasScores: boolean }> {
   const { unsupported, rankingWithoutScores, hasScores } = await analyst.findUnsupportedNumbers({
     summary,

@@ -157,6 +157,26 @@ export function completePayload<K extends ContractRef>(
   return parsePayload(kindOrName, complete);
 }
 
+/**
+ * What a processor returned, as the contract of its kind has it.
+ * @param failure Makes the error of a result that breaks the contract.
+ * @throws what `failure` makes.
+ */
+export function checkedResult(
+  kind: JobKind,
+  result: unknown,
+  failure: (message: string, cause: unknown) => Error,
+): unknown {
+  const { data, error } = kind.result.safeParse(result);
+  if (error === undefined) return data;
+  const { field, message: why } = firstIssue(error);
+  const at = field === '' ? 'result' : `result.${field}`;
+  throw failure(
+    `the processor of ${kind.name} returned a result that breaks its contract: ${at}: ${why}`,
+    error,
+  );
+}
+
 function* texts(value: unknown, path: PropertyKey[]): Generator<[PropertyKey[], string]> {
   if (typeof value === 'string') yield [path, value];
   else if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
 import { maybeMagic, physicalLines } from './lines.js';
-import type { InterpreterResult } from './python-child.js';
+import type { InterpreterResult } from './python-answer.js';
 import { PythonParser } from './python-parser.js';
 import type { firstSyntaxError } from './syntax-error.js';
 
@@ -24,6 +24,11 @@ function configuredParser(): PythonParser | undefined {
   const parser = parsers.get(interpreter) ?? new PythonParser(interpreter);
   parsers.set(interpreter, parser);
   return parser;
+}
+
+/** Starts the interpreter before there is a text, where there is one: that takes longer than most texts do. */
+export function startPython(): void {
+  configuredParser()?.start();
 }
 
 /** Python counts code points and may leave the position out. */

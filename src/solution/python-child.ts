@@ -1,32 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { delimiter, resolve } from 'node:path';
-import { z } from 'zod';
 import { programFolders } from '../config/paths.js';
-
-/** What Python itself says about a text. Positions are 1-based; the column counts code points. */
-export type InterpreterResult =
-  | { readonly ok: true }
-  | {
-      readonly ok: false;
-      readonly line: number | null;
-      readonly column: number | null;
-      readonly message: string;
-    };
-
-/** Why there is no result: no such interpreter, it died or took too long, or its parser gave up. */
-export type NoResult = 'unavailable' | 'died' | 'timeout' | 'undecided';
-
-const AnswerSchema = z.union([
-  z.object({ ok: z.literal(true) }),
-  z.object({
-    ok: z.literal(false),
-    line: z.number().nullable(),
-    column: z.number().nullable(),
-    message: z.string(),
-  }),
-  z.object({ undecided: z.string() }),
-]);
+import type { InterpreterResult, NoResult } from './python-answer.js';
 
 /**
  * Reads texts (4 bytes of length, big-endian, then UTF-8) and answers each with a line of JSON. The alarm
@@ -100,6 +76,11 @@ function frame(text: string): Buffer {
   return Buffer.concat([header, body]);
 }
 
+/** What reads answers is loaded with the first one: many an interpreter is started early, while other things are loaded. */
+async function readAnswer(line: string): Promise<InterpreterResult | NoResult> {
+  return (await import('./python-answer.js')).answerIn(line);
+}
+
 /**
  * One Python process that parses and does nothing else: isolated mode, no site packages, no text is run.
  * It never keeps the process that started it alive. One text at a time; `PythonParser` makes the others wait.
@@ -147,21 +128,20 @@ export class PythonChild {
   /** Parses one text. After `timeout` and `died` the child is gone. */
   parse(text: string, timeoutMs: number): Promise<InterpreterResult | NoResult> {
     return new Promise((resolve) => {
-      const settle = (answer: InterpreterResult | NoResult) => {
-        clearTimeout(timer);
-        this.#onLine = undefined;
-        resolve(answer);
-      };
       // This timer is all that keeps the event loop alive while an answer is awaited.
       const timer = setTimeout(() => {
-        settle('timeout');
+        this.#onLine = undefined;
+        resolve('timeout');
         this.#end();
       }, timeoutMs);
       this.#onLine = (line) => {
-        settle(line === null ? 'died' : resultOf(line));
+        clearTimeout(timer);
+        this.#onLine = undefined;
+        if (line === null) resolve('died');
+        else readAnswer(line).then(resolve, () => resolve('undecided'));
       };
       if (this.#alive && this.#process.stdin) this.#process.stdin.write(frame(text));
-      else settle('died');
+      else this.#onLine(null);
     });
   }
 
@@ -183,10 +163,4 @@ export class PythonChild {
     this.#kill();
     this.#onLine?.(null);
   }
-}
-
-function resultOf(line: string): InterpreterResult | NoResult {
-  const answer = AnswerSchema.safeParse(JSON.parse(line));
-  if (!answer.success || 'undecided' in answer.data) return 'undecided';
-  return answer.data;
 }

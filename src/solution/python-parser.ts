@@ -1,5 +1,6 @@
 import { TenantQueue } from '../tenant-queue.js';
-import { type InterpreterResult, type NoResult, PythonChild } from './python-child.js';
+import type { InterpreterResult, NoResult } from './python-answer.js';
+import { PythonChild } from './python-child.js';
 
 /** How long an interpreter that did not come up is left alone. */
 const RETRY_INTERPRETER_MS = 60_000;
@@ -33,6 +34,11 @@ export class PythonParser {
     this.#long = new ChildQueue(interpreter, longMs);
   }
 
+  /** Starts the interpreter for short texts. */
+  start(): void {
+    this.#short.start();
+  }
+
   /** What Python says about the text, or why it says nothing. Never rejects. */
   async parse(text: string, tenant = ''): Promise<InterpreterResult | NoResult> {
     if (text.length > MAX_SHORT_CHARACTERS) return this.#long.parse(text, tenant);
@@ -53,6 +59,15 @@ class ChildQueue {
   constructor(interpreter: string, timeoutMs: number) {
     this.#interpreter = interpreter;
     this.#timeoutMs = timeoutMs;
+  }
+
+  start(): void {
+    this.#living();
+  }
+
+  #living(): PythonChild {
+    if (!this.#child?.alive) this.#child = new PythonChild(this.#interpreter, this.#timeoutMs);
+    return this.#child;
   }
 
   parse(text: string, tenant: string): Promise<InterpreterResult | NoResult> {
@@ -79,8 +94,7 @@ class ChildQueue {
   }
 
   async #parseInChild(text: string): Promise<InterpreterResult | NoResult> {
-    if (!this.#child?.alive) this.#child = new PythonChild(this.#interpreter, this.#timeoutMs);
-    const child = this.#child;
+    const child = this.#living();
     const answer = await child.parse(text, this.#timeoutMs);
     if (answer !== 'died' || child.ready) return answer;
     this.#unavailableUntil = Date.now() + RETRY_INTERPRETER_MS;

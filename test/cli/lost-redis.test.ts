@@ -1,92 +1,86 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { acquireEmbeddedRedis } from '../../src/fleet/embedded-redis.js';
 import { REDIS_SOCKET, THROWAWAY_PREFIX } from '../../src/fleet/embedded-redis-protocol.js';
-import { connectProducer } from '../../src/queues/connection.js';
+import { leaks } from '../support/agent-answers.js';
 import { serverPid } from '../support/embedded-redis-users.js';
-import { type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
+import { startFleetCommand } from '../support/fleet-command.js';
+import { startMessagesApi } from '../support/messages-api.js';
 
-const FILES = 24;
-const LOOKS = { timeout: 30_000, interval: 5 };
+const FILES = 12;
 /** Longer than what a producer waits for a command, and than the lock of a job below. */
 const FROZEN_MS = 5_500;
 
-/** A `fleet check` that runs, and its throw-away server. */
-interface Checking {
-  readonly command: RunningCommand;
-  readonly url: string;
-  readonly server: number;
+type Disturb = (server: number) => Promise<void> | void;
+const kill: Disturb = (server) => void process.kill(server, 'SIGKILL');
+const freeze: Disturb = async (server) => {
+  process.kill(server, 'SIGSTOP');
+  await wait(FROZEN_MS);
+  process.kill(server, 'SIGCONT');
+};
+
+/** Checks files with agents, and does something to the command's Redis in the middle of a call. */
+async function checkWhile(disturb: Disturb, embedded: 'on' | 'off') {
+  const cwd = mkdtempSync(join(tmpdir(), 'lost-'));
+  const files = Array.from({ length: FILES }, (_, index) => `${index}.py`);
+  for (const file of files) writeFileSync(join(cwd, file), `x = ${JSON.stringify(file)}\n`);
+  let goOn: () => void = () => undefined;
+  const disturbed = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const api = await startMessagesApi({ reply: () => disturbed.then(() => leaks()) });
+  const project = embedded === 'off' ? undefined : await acquireEmbeddedRedis(cwd);
+  try {
+    const env = {
+      ANTHROPIC_API_KEY: 'test-key',
+      ANTHROPIC_BASE_URL: api.url,
+      FLEET_LOCK_MS: '2000',
+      FLEET_EMBEDDED_REDIS: embedded,
+      TMPDIR: cwd,
+    };
+    const command = startFleetCommand(['check', '--json', ...files], { cwd, env });
+    const ended = once(command.child, 'exit');
+    await api.arrived(1);
+    await disturb(await serverPid(project?.url ?? throwawayIn(cwd)));
+    goOn();
+    const [exitCode] = await ended;
+    return { exitCode, printed: command.lines.join('\n') };
+  } finally {
+    await project?.release();
+    await api.close();
+    rmSync(cwd, { recursive: true, force: true, maxRetries: 10 });
+  }
 }
 
-/** Moments in the life of the command: while it connects, when its worker starts, and while its jobs run. */
-const MOMENTS: [string, (checking: Checking) => Promise<void>][] = [
-  ['answers', async () => undefined],
-  ['has a worker', ({ command }) => command.printed('agents: offline')],
-  ['runs jobs', ({ url }) => jobsRun(url)],
-];
-
-/** Starts a check, waits for a moment, does something to its server, and gives what the command printed at its end. */
-async function check(
-  until: (checking: Checking) => Promise<void>,
-  disturb: (server: number) => Promise<void> | void,
-): Promise<{ exitCode: unknown; printed: string }> {
-  const temporary = mkdtempSync(join(tmpdir(), 'lost-'));
-  const files = Array.from({ length: FILES }, (_, index) => join(temporary, `${index}.py`));
-  for (const file of files) writeFileSync(file, `x = ${JSON.stringify(file)}\n`.repeat(1_000));
-  const env = { TMPDIR: temporary, FLEET_AGENT: 'offline', FLEET_LOCK_MS: '2000' };
-  const command = startFleetCommand(['check', '--json', ...files], { env });
-  const ended = once(command.child, 'exit');
-  const url = await urlBelow(temporary);
-  // The socket is there a moment before somebody listens.
-  const server = await vi.waitUntil(() => serverPid(url).catch(() => undefined), LOOKS);
-  const checking = { command, url, server };
-  await until(checking);
-  await disturb(checking.server);
-  const [exitCode] = await ended;
-  rmSync(temporary, { recursive: true });
-  return { exitCode, printed: command.lines.join('\n') };
+/** Address of the one throw-away server with its folder there. */
+function throwawayIn(folder: string): string {
+  const name = readdirSync(folder).find((found) => found.startsWith(THROWAWAY_PREFIX)) ?? '';
+  return `unix://${join(folder, name, REDIS_SOCKET)}`;
 }
 
-describe.concurrent('fleet check', () => {
-  it.each(MOMENTS)(
-    'says that its Redis was ended, and ends, when it is killed as soon as it %s',
-    async (_when, until) => {
-      const { exitCode, printed } = await check(until, (server) => void process.kill(server, 'SIGKILL'));
-      expect(exitCode).toBe(2);
-      expect(printed).toMatch(/(The Redis of this command|redis-server) was ended/);
-      expect(printed).not.toContain('internal');
-    },
-  );
-
-  it.each(MOMENTS.filter(([when]) => when !== 'answers'))(
-    'waits for its Redis when that stands still as soon as it %s',
-    async (_when, until) => {
-      const { exitCode, printed } = await check(until, async (server) => {
-        process.kill(server, 'SIGSTOP');
-        await wait(FROZEN_MS);
-        process.kill(server, 'SIGCONT');
-      });
+describe.concurrent('fleet check with agents', () => {
+  it.each([
+    ['is killed', kill, 'on'],
+    ['stands still', freeze, 'on'],
+    ['is its own and stands still', freeze, 'off'],
+  ] as const)(
+    'whose Redis %s waits for it, and every file has its verdict',
+    async (_what, disturb, embedded) => {
+      const { exitCode, printed } = await checkWhile(disturb, embedded);
       expect(printed).not.toContain('"error"');
       expect(printed.match(/"status": "clean"/g)).toHaveLength(FILES);
       expect(exitCode).toBe(0);
     },
   );
+
+  it('whose own Redis is killed says so, and ends', async () => {
+    const { exitCode, printed } = await checkWhile(kill, 'off');
+    expect(exitCode).toBe(2);
+    expect(printed).toMatch(/(The Redis of this command|redis-server) was ended/);
+    expect(printed).not.toContain('internal');
+  });
 });
-
-/** Address of the one throw-away server with its folder there, once it listens. */
-async function urlBelow(temporary: string): Promise<string> {
-  return vi.waitUntil(() => {
-    const folder = readdirSync(temporary).find((name) => name.startsWith(THROWAWAY_PREFIX)) ?? '';
-    const path = join(temporary, folder, REDIS_SOCKET);
-    return existsSync(path) && `unix://${path}`;
-  }, LOOKS);
-}
-
-async function jobsRun(url: string): Promise<void> {
-  const client = await connectProducer(url);
-  await vi.waitUntil(async () => (await client.llen('fleet:solution-check:active')) > 0, LOOKS);
-  await client.quit();
-}

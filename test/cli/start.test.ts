@@ -82,8 +82,16 @@ const OF_A_GATEWAY: readonly Fault[] = [
   ),
 ];
 
+/** What the offline agent works with, in a worker or in the process of the command. */
+const OF_THE_ANALYSIS: readonly Fault[] = [
+  configuration({ FLEET_PYTHON: 'no-such-python' }, 'FLEET_PYTHON: "no-such-python" is not a program'),
+  configuration({ FLEET_TRIAL_PYTHON: './x.py' }, 'FLEET_TRIAL_PYTHON: "./x.py" is not a program'),
+  configuration({ FLEET_TRIAL_SANDBOX: 'dokcer run' }, 'FLEET_TRIAL_SANDBOX: "dokcer" is not a program'),
+];
+
 const OF_A_WORKER: readonly Fault[] = [
   ...OF_A_GATEWAY,
+  ...OF_THE_ANALYSIS,
   prompts('missing', 'The prompt folder missing cannot be read'),
   prompts('plain.txt', 'The prompt folder plain.txt cannot be read'),
   prompts('nothing', 'The prompt folder nothing has no prompt file'),
@@ -95,9 +103,6 @@ const OF_A_WORKER: readonly Fault[] = [
   prompts('lacks', 'summarize cannot be used: it never shows', 'prompt-variable'),
   prompts('unknown', '{{ scirpt }} is not a variable of it', 'prompt-variable'),
   configuration({ FLEET_WORKSPACE_ROOTS: 'x,missing' }, /FLEET_WORKSPACE_ROOTS: ".*x" does not exist/),
-  configuration({ FLEET_PYTHON: 'no-such-python' }, 'FLEET_PYTHON: "no-such-python" is not a program'),
-  configuration({ FLEET_TRIAL_PYTHON: './x.py' }, 'FLEET_TRIAL_PYTHON: "./x.py" is not a program'),
-  configuration({ FLEET_TRIAL_SANDBOX: 'dokcer run' }, 'FLEET_TRIAL_SANDBOX: "dokcer" is not a program'),
   configuration({ FLEET_AGENT: 'anthropic' }, 'FLEET_AGENT: is anthropic, but there is no credential'),
   configuration(
     { FLEET_MODEL: 'claude-sonet-5' },
@@ -110,6 +115,8 @@ const OF_A_WORKER: readonly Fault[] = [
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   check: ['check', 'x.py'],
   refine: ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
+  'check by agents': ['check', 'x.py'],
+  'refine by agents': ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
   'submit --wait': ['submit', 'solution-check', '--data', 'data.json', '--wait'],
   wait: ['wait', 'solution-check:1'],
   worker: ['worker'],
@@ -129,9 +136,10 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   costs: ['costs'],
   token: ['token', 'list'],
 };
+const ANALYZING = ['check', 'refine'];
 const WORKERS = [
-  'check',
-  'refine',
+  'check by agents',
+  'refine by agents',
   'submit --wait',
   'wait',
   'worker',
@@ -145,13 +153,16 @@ const cwd = project();
 
 const faultsOf = (name: string): readonly Fault[] => {
   if (WORKERS.includes(name)) return [...OF_EVERY_COMMAND, ...OF_A_WORKER];
+  if (ANALYZING.includes(name)) return [...OF_EVERY_COMMAND, ...OF_THE_ANALYSIS];
   return name === 'serve' ? [...OF_EVERY_COMMAND, ...OF_A_GATEWAY] : OF_EVERY_COMMAND;
 };
 
 describe('a configuration that a command cannot use is refused at its start, in one sentence', () => {
   it.each(Object.entries(ARGUMENTS))('fleet %s', async (name, args) => {
+    const agents = name.endsWith('by agents') ? { ANTHROPIC_AUTH_TOKEN: 'test-token' } : {};
     for (const { env, says, code } of faultsOf(name)) {
-      const { stdout, stderr, exitCode } = await runHere(args, cwd, env);
+      const withAgents = env.FLEET_AGENT === undefined ? { ...agents, ...env } : env;
+      const { stdout, stderr, exitCode } = await runHere(args, cwd, withAgents);
       const [sentence = '', whatToDo = '', ...more] = stderr.trimEnd().split('\n');
       const where = `${name} with ${JSON.stringify(env)}`;
       expect({ where, exitCode, sentence }).toEqual({
@@ -183,6 +194,16 @@ describe('what a command does not use', () => {
     const redis = { FLEET_REDIS_URL: 'redis://127.0.0.1:1' };
     const { stderr } = await runHere([command], cwd, { ...env, ...redis });
     expect(stderr).toMatch(/^error .*\(redis-unreachable\)/);
+  });
+
+  it.each(
+    OF_A_WORKER.filter((fault) => !OF_THE_ANALYSIS.includes(fault) && fault.env.FLEET_AGENT === undefined),
+  )('of agents and workers, to a check without both: $env', async ({ env }) => {
+    const { stdout, exitCode } = await runHere(['check', '--offline', 'x.py'], cwd, env);
+    expect({ stdout, exitCode }).toMatchObject({
+      stdout: expect.stringMatching(/^x.py: clean/),
+      exitCode: 0,
+    });
   });
 
   it('a variable that resembles no setting is named', async () => {

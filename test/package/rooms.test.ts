@@ -57,6 +57,8 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
     'payloads',
     'trial',
   ],
+  // Jobs' work without a fleet, with the threads of a worker.
+  local: ['processors', 'fleet', 'agents', 'queues', 'trial'],
   gateway: ['producers', 'queues'],
   // Of the producers the types, and the check of option names: the client loads no queue.
   'http-client': ['producers', 'queues'],
@@ -80,6 +82,7 @@ const FORBIDDEN_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   processors: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
   producers: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
   fleet: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
+  local: ['bullmq', 'ioredis', '@anthropic-ai/sdk', ...HTTP_PACKAGES],
   gateway: ['@anthropic-ai/sdk'],
 };
 

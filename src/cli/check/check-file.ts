@@ -1,11 +1,9 @@
-import { resolve } from 'node:path';
 import type { Config } from '../../config/settings.js';
 import { AgentError, UsageError } from '../../errors.js';
-import { type NotebookCode, readNotebook, replaceInNotebook } from '../../leakage/index.js';
-import type { FleetClient } from '../../producers/fleet-client.js';
-import { addSolutionCheck } from '../../producers/solution-check.js';
+import { type NotebookCode, readNotebook, replaceInNotebook } from '../../leakage/notebook.js';
+import type { Solution } from '../../queues/common.js';
 import type { SolutionCheckResult } from '../../queues/solution-check.js';
-import { locateBlock } from '../../solution/index.js';
+import { locateBlock } from '../../solution/locate-block.js';
 import type { ReadLimit } from '../read-file.js';
 import {
   encodedScript,
@@ -16,30 +14,24 @@ import {
   textLimit,
 } from '../read-input.js';
 import { replaceFile } from '../replace-file.js';
-import type { Submissions } from '../submissions.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
 
 /** Cells that are left out and named. */
 const MAX_NOTES = 20;
 
+/** Checks the script of one file: a job of the fleet, or work of this process. */
+export type CheckScript = (solution: Solution) => Promise<SolutionCheckResult>;
+
 export interface CheckFileOptions {
   readonly config: Config;
   readonly write: boolean;
-  /** Runs each corrected script beside the original, in a sandbox. */
-  readonly trial: boolean;
-  readonly workspace?: string;
-  /** What the calls of a run may cost, which all files share. */
-  readonly budget?: { readonly budgetUsd: number; readonly run: string };
-  /** Gives what was thrown in the session its type. */
-  readonly failureOf: (thrown: unknown) => Promise<unknown>;
+  readonly check: CheckScript;
 }
 
 /** Checks one file, a script or a notebook, and writes its correction back where that is wanted. */
 export async function checkFile(
-  fleet: FleetClient,
-  submissions: Submissions,
   file: string,
-  { config, write, trial, workspace, budget, failureOf }: CheckFileOptions,
+  { config, write, check }: CheckFileOptions,
 ): Promise<CheckOutcome> {
   try {
     const isNotebook = file.endsWith('.ipynb');
@@ -53,26 +45,15 @@ export async function checkFile(
       throw new AgentError('cannot-analyze', what);
     }
     const script = notebook?.source ?? text;
-    const payload = {
-      solution: { content: script },
-      ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
-      ...(trial ? { trial } : {}),
-      ...(budget === undefined ? {} : { tags: { run: budget.run } }),
-    };
-    const options = budget === undefined ? {} : { budgetUsd: budget.budgetUsd };
-    const handle = await submissions.add(
-      () => addSolutionCheck(fleet, payload, options),
-      (job) => job,
-    );
-    const result = withLeftOut(await handle.result(), notebook);
+    const result = withLeftOut(await check({ content: script }), notebook);
     const checked = {
       ...{ file, text, script, result },
       ...(encoding === undefined ? {} : { encoding }),
       ...(notebook === undefined ? {} : { notebook }),
     };
     return write ? await writeBack(checked, limit) : checked;
-  } catch (thrown) {
-    return { file, error: await failureOf(thrown) };
+  } catch (error) {
+    return { file, error };
   }
 }
 

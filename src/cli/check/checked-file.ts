@@ -1,5 +1,5 @@
 import { AgentError } from '../../errors.js';
-import type { NotebookCode } from '../../leakage/index.js';
+import type { NotebookCode } from '../../leakage/notebook.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
 
 /** A file that was checked. */

@@ -1,4 +1,4 @@
-import { cellOfLine } from '../../leakage/index.js';
+import { cellOfLine } from '../../leakage/notebook.js';
 import { type Finding, SEVERITIES } from '../../queues/solution-check.js';
 import { linesOfBlock } from '../line-numbers.js';
 import { type CheckedFile, leaksOf } from './checked-file.js';

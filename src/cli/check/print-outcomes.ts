@@ -1,14 +1,12 @@
+import { LEAK_KINDS, type LeakKind } from '../../leakage/kinds.js';
+import { cellOfLine, linesInFile } from '../../leakage/notebook.js';
 import {
-  cellOfLine,
-  LEAK_KINDS,
-  type LeakKind,
-  linesInFile,
   REPORTED_KINDS,
   type ReportedFile,
   type ReportedNotice,
   toGithubAnnotations,
-  toSarif,
-} from '../../leakage/index.js';
+} from '../../leakage/report/reported-file.js';
+import { toSarif } from '../../leakage/report/sarif.js';
 import type { Finding } from '../../queues/solution-check.js';
 import { errorJson, printError } from '../print-error.js';
 import { colorsFor } from '../terminal/colors.js';

@@ -1,24 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
-import { mapInChunks } from '../../event-loop.js';
 import { namedDescriptor } from '../../open-descriptor.js';
 import { SEVERITIES, type Severity } from '../../queues/solution-check.js';
 import { type BudgetOption, withBudget } from '../budget-option.js';
-import { type CheckFileOptions, checkFile } from '../check/check-file.js';
 import { type CheckOutcome, leaksOf, problemOf } from '../check/checked-file.js';
+import type { CheckFiles } from '../check/checking.js';
 import { FORMATS, type Format, printOutcomes } from '../check/print-outcomes.js';
 import { filesOf } from '../check/python-files.js';
 import { Interrupted } from '../interruption.js';
 import { assertDirectory, rejectDuplicateFiles } from '../named-files.js';
+import { agentReason, type OfflineOption, withOffline } from '../offline-option.js';
 import { printError } from '../print-error.js';
-import { withSession } from '../session.js';
 import { beforeCommand } from '../start/before-command.js';
+import { runsHere } from '../start/where-jobs-run.js';
 import { ProgressLine } from '../terminal/progress-line.js';
-import { warnWithoutWorker } from '../warn-without-worker.js';
 
-interface CheckOptions extends BudgetOption {
+interface CheckOptions extends BudgetOption, OfflineOption {
   readonly exclude: readonly string[];
   readonly json?: true;
   readonly format: Format;
@@ -31,7 +29,7 @@ interface CheckOptions extends BudgetOption {
 }
 
 export function addCheckCommand(program: Command): void {
-  withBudget(program.command('check'), 'all files together')
+  withOffline(withBudget(program.command('check'), 'all files together'))
     .description('Check Python scripts and notebooks for data leakage and show how they are corrected.')
     .argument(
       '<file...>',
@@ -99,39 +97,30 @@ async function checkAll(
   await rejectDuplicateFiles(files);
   if (options.workspace !== undefined) await assertDirectory('--workspace', options.workspace);
   const progress = new ProgressLine();
+  const show = (done: number) => progress.show(`checked ${done} of ${files.length}`);
   let done = 0;
   try {
-    return await withSession(
+    show(done);
+    return await (await checkFiles(config))({
       config,
-      { work: true, isolated: true, workspace: options.workspace },
-      async (fleet, submissions, failureOf) => {
-        await warnWithoutWorker(fleet, config, 'solution-check');
-        progress.show(`checked 0 of ${files.length}`);
-        const budget = sharedBudget(options);
-        // A folder may hold more files than a process may open at the same time.
-        return mapInChunks(files, async (file) => {
-          const outcome = await checkFile(fleet, submissions, file, {
-            ...options,
-            ...budget,
-            config,
-            failureOf,
-            write: options.write === true,
-            trial: options.trial === true,
-          });
-          done += 1;
-          progress.show(`checked ${done} of ${files.length}`);
-          return outcome;
-        });
-      },
-    );
+      files,
+      write: options.write === true,
+      trial: options.trial === true,
+      workspace: options.workspace,
+      budgetUsd: options.budgetUsd,
+      reason: agentReason(config, options),
+      onChecked: () => show(++done),
+    });
   } finally {
     progress.clear();
   }
 }
 
-/** The files share a budget as the jobs of one run do. */
-function sharedBudget({ budgetUsd }: BudgetOption): Pick<CheckFileOptions, 'budget'> {
-  return budgetUsd === undefined ? {} : { budget: { budgetUsd, run: `check ${randomUUID()}` } };
+/** Most of what one of the two loads, the other does not need. */
+async function checkFiles(config: Config): Promise<CheckFiles> {
+  return runsHere(config)
+    ? (await import('../check/check-here.js')).checkHere
+    : (await import('../check/check-by-fleet.js')).checkByFleet;
 }
 
 function exitCode(outcomes: readonly CheckOutcome[], failOn: Severity, failOnPartial: boolean): number {

@@ -1,17 +1,19 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
-import { addRefinementStep } from '../../producers/flows/refinement-step.js';
+import type { Config } from '../../config/settings.js';
+import type { RefinementStep } from '../../producers/flows/refinement-step.js';
+import type { ExtractResult } from '../../queues/extract.js';
 import { type BudgetOption, withBudget } from '../budget-option.js';
 import { rejectDuplicateStdin } from '../named-files.js';
+import { agentReason, type OfflineOption, withOffline } from '../offline-option.js';
 import { outputLimit, readOutput, readScript, readText, textLimit } from '../read-input.js';
-import { withSession } from '../session.js';
+import { configWith } from '../start/config-with.js';
+import { runsHere } from '../start/where-jobs-run.js';
 import { colorsFor } from '../terminal/colors.js';
 import { print, printJson } from '../terminal/print.js';
 import { renderRefinement } from '../terminal/render-refinement.js';
 import { widthOf } from '../terminal/wrapped.js';
-import { warnWithoutWorker } from '../warn-without-worker.js';
 
-interface RefineOptions extends BudgetOption {
+interface RefineOptions extends BudgetOption, OfflineOption {
   readonly solution: string;
   readonly ablation: string;
   readonly output: string;
@@ -20,7 +22,7 @@ interface RefineOptions extends BudgetOption {
 }
 
 export function addRefineCommand(program: Command): void {
-  withBudget(program.command('refine'), 'both jobs together')
+  withOffline(withBudget(program.command('refine'), 'both jobs together'))
     .description('From an ablation study to the block to refine next, and a plan for it.')
     .requiredOption('--solution <file>', 'the present solution')
     .requiredOption('--ablation <file>', 'the ablation script that was run')
@@ -34,7 +36,7 @@ export function addRefineCommand(program: Command): void {
 }
 
 async function refine(options: RefineOptions): Promise<number> {
-  const config = loadConfig();
+  const config = configWith(options);
   rejectDuplicateStdin([options.solution, options.ablation, options.output, ...(options.previous ?? [])]);
   const solution = { content: (await readScript(options.solution, textLimit(config))).text };
   const step = {
@@ -45,20 +47,9 @@ async function refine(options: RefineOptions): Promise<number> {
       (options.previous ?? []).map((file) => readText(file, textLimit(config))),
     ),
   };
-  const budget = options.budgetUsd === undefined ? {} : { budgetUsd: options.budgetUsd };
-  const { summary, extracted } = await withSession(
-    config,
-    { work: true, isolated: true },
-    async (fleet, submissions) => {
-      await warnWithoutWorker(fleet, config, 'extract');
-      const handles = await submissions.add(
-        () => addRefinementStep(fleet, step, budget),
-        ({ extract }) => extract,
-      );
-      const result = await handles.extract.result();
-      return { summary: (await handles.summarize.result()).summary, extracted: result };
-    },
-  );
+  const { summary, extracted } = runsHere(config)
+    ? await refineHere(config, step, agentReason(config, options))
+    : await refineByFleet(config, step, options);
   if (options.json) printJson({ ...extracted, summary }, 2);
   else
     print(
@@ -71,4 +62,48 @@ async function refine(options: RefineOptions): Promise<number> {
       ),
     );
   return extracted.outcome === 'selected' ? 0 : 1;
+}
+
+interface Refined {
+  readonly summary: string;
+  readonly extracted: ExtractResult;
+}
+
+async function refineHere(
+  config: Config,
+  { solution, ablationCode, rawOutput, previousBlocks }: RefinementStep,
+  reason: string,
+): Promise<Refined> {
+  const { withLocalProcessing } = await import('../local-session.js');
+  const { summary, extracted } = await withLocalProcessing(config, reason, (processing, signal) =>
+    processing.refine(
+      {
+        summarize: { ablationCode, rawOutput },
+        extract: { solution, previousBlocks: [...previousBlocks] },
+      },
+      signal,
+    ),
+  );
+  return { summary: summary.summary, extracted };
+}
+
+async function refineByFleet(
+  config: Config,
+  step: RefinementStep,
+  { budgetUsd }: BudgetOption,
+): Promise<Refined> {
+  const [{ withSession }, { addRefinementStep }, { warnWithoutWorker }] = await Promise.all([
+    import('../session.js'),
+    import('../../producers/flows/refinement-step.js'),
+    import('../warn-without-worker.js'),
+  ]);
+  return withSession(config, { work: true, isolated: true }, async (fleet, submissions) => {
+    await warnWithoutWorker(fleet, config, 'extract');
+    const handles = await submissions.add(
+      () => addRefinementStep(fleet, step, budgetUsd === undefined ? {} : { budgetUsd }),
+      ({ extract }) => extract,
+    );
+    const extracted = await handles.extract.result();
+    return { summary: (await handles.summarize.result()).summary, extracted };
+  });
 }

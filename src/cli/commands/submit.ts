@@ -7,10 +7,11 @@ import { hasFailure } from '../../producers/follow-up-views.js';
 import type { SubmitOutcome } from '../../producers/submit-once.js';
 import { KIND_NAMES } from '../../queues/registry.js';
 import { decimal, withBudget } from '../budget-option.js';
-import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
+import { type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { printJob } from '../print-job.js';
 import { formatLimit, nameOf, readJson } from '../read-input.js';
 import { withSession } from '../session.js';
+import { configWith } from '../start/config-with.js';
 import { printJson, printNote } from '../terminal/print.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 

@@ -4,7 +4,8 @@ import { startTraceExporter } from '../../fleet/trace-exporter.js';
 import { openRedis } from '../command-redis.js';
 import { flagLike } from '../flag-like.js';
 import { HealthFile } from '../health-file.js';
-import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
+import { type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
+import { configWith } from '../start/config-with.js';
 import { startWorker } from '../start-worker.js';
 
 /** How long the process of a worker that has stopped, or that stays unhealthy, may take to end by itself, in milliseconds. */

@@ -1,16 +1,12 @@
 import { resolve } from 'node:path';
-import { assertCredentials } from '../../agents/assert-credentials.js';
 import { chooseRunner } from '../../agents/select-runner.js';
-import { assertWorkspaceRoots } from '../../agents/workspace/assert-roots.js';
-import { assertModels } from '../../calls/assert-models.js';
 import { isProgram } from '../../config/find-program.js';
 import { isSet } from '../../config/load-config.js';
 import { type Config, SETTINGS, type SettingName } from '../../config/settings.js';
 import { ConfigurationError } from '../../errors.js';
-import { knownKinds } from '../known-kinds.js';
 
 /** What a command runs in this process, or in one of its own. */
-export type Part = 'worker' | 'gateway';
+export type Part = 'worker' | 'gateway' | 'analysis';
 
 /**
  * Asserts that the parts which a command runs can use the configuration, before anything is opened: what is wrong would
@@ -19,14 +15,27 @@ export type Part = 'worker' | 'gateway';
  */
 export async function assertStartable(config: Config, parts: readonly Part[]): Promise<void> {
   if (parts.length === 0) return;
+  if (parts.includes('analysis')) return assertPrograms(config);
+  await assertWorkable(config, parts);
+}
+
+/** For parts that do jobs. Most commands load none of what is asked here. */
+async function assertWorkable(config: Config, parts: readonly Part[]): Promise<void> {
+  const [{ knownKinds }, { assertWorkspaceRoots }] = await Promise.all([
+    import('../known-kinds.js'),
+    import('../../agents/workspace/assert-roots.js'),
+  ]);
   await knownKinds(config);
   const roots = config.workspaceRoots?.map((root) => resolve(root)) ?? [];
   const isWorker = parts.includes('worker');
   // A gateway compares names: the directories may be those of the workers' machines.
   assertWorkspaceRoots(roots, SETTINGS.workspaceRoots.variable, { mayBeMissing: !isWorker });
   if (!isWorker) return;
-  // Most commands need no prompts.
-  const { PromptRegistry } = await import('../../agents/prompt-registry.js');
+  const [{ PromptRegistry }, { assertCredentials }, { assertModels }] = await Promise.all([
+    import('../../agents/prompt-registry.js'),
+    import('../../agents/assert-credentials.js'),
+    import('../../calls/assert-models.js'),
+  ]);
   PromptRegistry.shared();
   assertCredentials(chooseRunner(config.agent));
   assertModels(config);

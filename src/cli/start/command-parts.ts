@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.js';
-import { isSupervised } from '../command-redis.js';
 import type { Part } from './assert-startable.js';
+import { isSupervised, runsHere } from './where-jobs-run.js';
 
 /** The options of a command that decide what it runs. */
 interface StartOptions {
@@ -12,13 +12,15 @@ type PartsOf = (config: Config, options: StartOptions) => readonly Part[];
 
 /** With a configured Redis, workers are somebody else's. */
 const ownWorker: PartsOf = (config) => (isSupervised(config) ? ['worker'] : []);
+/** Static analysis alone needs no worker. */
+const analysisOrWorker: PartsOf = (config) => (runsHere(config) ? ['analysis'] : ownWorker(config, {}));
 const none: PartsOf = () => [];
 const both: PartsOf = () => ['gateway', 'worker'];
 
 /** What each command runs, by its first word. `config` shows what is wrong itself. */
 export const COMMAND_PARTS: Readonly<Record<string, PartsOf>> = {
-  check: ownWorker,
-  refine: ownWorker,
+  check: analysisOrWorker,
+  refine: analysisOrWorker,
   submit: (config, { wait }) => (wait === true ? ownWorker(config, {}) : []),
   wait: ownWorker,
   worker: () => ['worker'],

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RefinePlan } from '../../agents/outputs.js';
-import { type LocatedBlock, locateBlock } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock } from '../../solution/locate-block.js';
 
 /** A plan whose block occurs in the solution, with its location. */
 export interface ValidPlan {

@@ -8,7 +8,7 @@ import { digestOf } from '../../queues/digest.js';
 import { type ExtractPayload, type ExtractResult, WITHOUT_SCORES } from '../../queues/extract.js';
 import { NO_USAGE } from '../../queues/usage.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';
-import type { Work } from '../processor.js';
+import type { LocalWork } from '../processor.js';
 import { UsageMeter } from '../usage-meter.js';
 import { fallbackPlan, locatePlans, primaryPlan, type ValidPlan } from './choose-plan.js';
 
@@ -29,7 +29,7 @@ const NO_BLOCK = 'no plan of any answer names a block of the solution';
  *
  * @throws PayloadError without a summary; AgentError if the first answer cannot be used or a call failed.
  */
-export async function extractBlock(payload: ExtractPayload, work: Work): Promise<ExtractResult> {
+export async function extractBlock(payload: ExtractPayload, work: LocalWork): Promise<ExtractResult> {
   const { solution, summary, withoutScores, previousBlocks } = payload;
   if (summary === undefined) {
     throw new PayloadError('invalid-payload', 'extract: summary: is missing', { field: 'summary' });
@@ -70,7 +70,7 @@ async function requestPlans(
   attempt: number,
   rejected: string | undefined,
   meter: UsageMeter,
-  work: Work,
+  work: LocalWork,
 ): Promise<AgentAnswer<ExtractorOutput>> {
   return meter.count(
     work.runner.ask(
@@ -97,7 +97,7 @@ function retryAddition(rejectedBlock: string): string {
   return PromptRegistry.render('extractor', 're-ask', { code_block: rejectedBlock });
 }
 
-function skippedWithoutScores({ solution }: ExtractPayload, work: Work): ExtractResult {
+function skippedWithoutScores({ solution }: ExtractPayload, work: LocalWork): ExtractResult {
   work.log.warn(WITHOUT_SCORES);
   return {
     outcome: 'skipped',
@@ -124,7 +124,7 @@ function result(
   plan: ValidPlan | undefined,
   meter: UsageMeter,
   notes: readonly string[],
-  work: Work,
+  work: LocalWork,
 ): ExtractResult {
   return {
     ...(plan === undefined

@@ -14,12 +14,9 @@ import {
   type SolutionCheckResult,
   statusOf,
 } from '../../queues/solution-check.js';
-import {
-  type LocatedBlock,
-  locateBlock,
-  misleadingEncoding,
-  type ParseResult,
-} from '../../solution/index.js';
+import { misleadingEncoding } from '../../solution/declared-encoding.js';
+import { type LocatedBlock, locateBlock } from '../../solution/locate-block.js';
+import type { ParseResult } from '../../solution/parses-as-python.js';
 import type { Trials } from '../../trial/trials.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';
 import { UsageMeter } from '../usage-meter.js';

@@ -1,7 +1,7 @@
 import { AgentConfig } from '../../agents/agent-config.js';
 import { AgentType } from '../../agents/agent-type.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
-import type { LocatedBlock } from '../../solution/index.js';
+import type { LocatedBlock } from '../../solution/locate-block.js';
 import type { ScriptTrial } from '../../trial/script-trial.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { CorrectedScript } from './corrected-script.js';

@@ -1,4 +1,5 @@
-import { type LocatedBlock, locateBlock, occurrencesOf, replaceSpan } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock, replaceSpan } from '../../solution/locate-block.js';
+import { occurrencesOf } from '../../solution/search.js';
 
 interface Region {
   start: number;

@@ -9,7 +9,7 @@ import {
 } from '../../agents/outputs.js';
 import type { Solution } from '../../queues/common.js';
 import { digestOf } from '../../queues/digest.js';
-import { locateBlock } from '../../solution/index.js';
+import { locateBlock } from '../../solution/locate-block.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { UsageMeter } from '../usage-meter.js';
 

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { analysisAnswer, type NamedLeak } from '../../agents/analysis-answer.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
-import type { LeakFinding } from '../../leakage/index.js';
+import type { LeakFinding } from '../../leakage/analyze.js';
 import type { Finding, FindingSource } from '../../queues/solution-check.js';
-import { locateBlock, occurrencesOf } from '../../solution/index.js';
+import { locateBlock } from '../../solution/locate-block.js';
+import { occurrencesOf } from '../../solution/search.js';
 
 /** An answer and its source. */
 export type SourcedAnswer = AnnotatedLeakageAnswer & { readonly source: FindingSource } & Pick<

@@ -1,5 +1,5 @@
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
-import type { LeakFinding } from '../../leakage/index.js';
+import type { LeakFinding } from '../../leakage/analyze.js';
 import { SEVERITIES } from '../../queues/solution-check.js';
 
 /** A part of a script. */

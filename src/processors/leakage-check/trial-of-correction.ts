@@ -1,4 +1,4 @@
-import type { LocatedBlock } from '../../solution/index.js';
+import type { LocatedBlock } from '../../solution/locate-block.js';
 import type { ScriptTrial } from '../../trial/script-trial.js';
 import type { CorrectedScript } from './corrected-script.js';
 import type { CorrectionResult } from './validate-correction.js';

@@ -1,8 +1,9 @@
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { isAnalysisLimit } from '../../errors.js';
-import type { CorrectionProof } from '../../leakage/index.js';
-import type { CorrectionScope, LocatedBlock } from '../../solution/index.js';
+import type { CorrectionProof } from '../../leakage/score-flow/prove-correction.js';
+import type { CorrectionScope } from '../../solution/correction-scope.js';
+import type { LocatedBlock } from '../../solution/locate-block.js';
 import { withNotes } from '../agent-provenance.js';
 import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';

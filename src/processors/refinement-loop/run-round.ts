@@ -9,7 +9,7 @@ import {
   ScoreAnswerSchema,
 } from '../../queues/refinement-requests.js';
 import type { SolutionCheckResult } from '../../queues/solution-check.js';
-import { replaceBlock } from '../../solution/index.js';
+import { replaceBlock } from '../../solution/locate-block.js';
 import type { EvaluationOutcome, Work } from '../processor.js';
 
 /** The block to refine, and the plan for the first round. */

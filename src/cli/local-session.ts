@@ -1,0 +1,32 @@
+import { abortable } from '../async.js';
+import type { Config } from '../config/settings.js';
+import { LocalProcessing } from '../local/local-processing.js';
+import { interruptible } from './interruption.js';
+import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
+import { printNote } from './terminal/print.js';
+import { configuredLimits } from './text-limits.js';
+import { configuredTrials } from './trial-settings.js';
+
+/**
+ * Does the work of a command in this process. SIGINT and SIGTERM end it, and it throws `Interrupted`.
+ * @param reason Why no model is asked, as a line for people.
+ */
+export function withLocalProcessing<T>(
+  config: Config,
+  reason: string,
+  action: (processing: LocalProcessing, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return interruptible(async (interrupted) => {
+    const processing = new LocalProcessing({
+      analysis: { timeoutMs: config.analysisTimeoutMs, heapMb: config.analysisHeapMb },
+      texts: configuredLimits(config),
+      trials: configuredTrials(config),
+    });
+    printNote(escapeControlCharsInLine(reason));
+    try {
+      return await abortable(action(processing, interrupted), interrupted);
+    } finally {
+      await processing.close();
+    }
+  });
+}

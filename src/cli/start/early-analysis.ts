@@ -1,0 +1,28 @@
+import { runsHere } from './where-jobs-run.js';
+
+/** Commands that analyze files in this process, if no model does. */
+const ANALYZING: readonly (string | undefined)[] = ['check', 'refine'];
+
+/** The default of FLEET_ANALYSIS_HEAP_MB. */
+const DEFAULT_HEAP_MB = 512;
+
+/**
+ * Starts the thread that will analyze while the command is still being loaded, which takes as long as the thread does. It looks at the
+ * environment only: the configuration is checked later, and a thread that is not used ends with the process.
+ */
+export async function startAnalysisEarly(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<void> {
+  if (!ANALYZING.includes(args[0]) || args.includes('--help') || args.includes('-h')) return;
+  const isOffline = args.includes('--offline') || environment.FLEET_AGENT === 'offline';
+  const agent = isOffline ? 'offline' : 'auto';
+  const isOther = !isOffline && !['', 'auto', undefined].includes(environment.FLEET_AGENT);
+  if (isOther || !runsHere({ agent, redisUrl: environment.FLEET_REDIS_URL || undefined })) return;
+  const [{ startAnalysisThread }, { startPython }] = await Promise.all([
+    import('../../fleet/start-analysis-thread.js'),
+    import('../../solution/parses-as-python.js'),
+  ]);
+  startPython();
+  startAnalysisThread(Number(environment.FLEET_ANALYSIS_HEAP_MB) || DEFAULT_HEAP_MB);
+}

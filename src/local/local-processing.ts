@@ -1,0 +1,127 @@
+import { createOfflineRunner } from '../agents/offline-runner.js';
+import { InternalError } from '../errors.js';
+import type { ComputeLimits } from '../fleet/two-lanes.js';
+import type { LocalWork } from '../processors/processor.js';
+import type { ExtractResult } from '../queues/extract.js';
+import { type BuiltInKindName, KINDS, type PayloadOf, type ResultOf } from '../queues/registry.js';
+import type { SolutionCheckPayload, SolutionCheckResult } from '../queues/solution-check.js';
+import type { SummarizePayload, SummarizeResult } from '../queues/summarize.js';
+import {
+  checkedResult,
+  checkTextSizes,
+  completePayload,
+  parsePayload,
+  type TextLimits,
+} from '../queues/validate.js';
+import type { TrialSettings } from '../trial/settings.js';
+import { Trials } from '../trial/trials.js';
+import { AnalysisThreads } from './analysis-threads.js';
+
+export interface LocalSettings {
+  /** Of the analysis of one text. */
+  readonly analysis: ComputeLimits;
+  readonly texts: TextLimits;
+  /** How scripts are tried out, where that is asked for. */
+  readonly trials: Partial<TrialSettings>;
+}
+
+/** What a check needs that starts no other jobs. */
+export type LocalCheck = Pick<SolutionCheckPayload, 'solution' | 'trial'>;
+
+/** A refinement step without a fleet: what `addRefinementStep` does with two jobs. */
+export interface LocalRefinement {
+  readonly summarize: SummarizePayload;
+  readonly extract: PayloadOf<'extract'>;
+}
+
+type Process<K extends BuiltInKindName> = (payload: PayloadOf<K>, work: LocalWork) => Promise<ResultOf<K>>;
+
+const SILENT = { info: () => undefined, warn: () => undefined };
+
+/**
+ * Does what jobs do in this process: by static analysis, without a Redis, without a model and without a network. Payloads, processors,
+ * limits and results are those of the fleet. What happens to one text happens to it alone: if its analysis takes too much
+ * time or memory, or ends its thread, only its own promise is rejected.
+ */
+export class LocalProcessing {
+  readonly #threads: AnalysisThreads;
+  readonly #texts: TextLimits;
+  readonly #trials: Trials;
+  readonly #runner = createOfflineRunner();
+
+  constructor({ analysis, texts, trials }: LocalSettings) {
+    this.#threads = new AnalysisThreads(analysis);
+    this.#texts = texts;
+    this.#trials = new Trials(trials);
+  }
+
+  /** How many payloads keep all cores busy. */
+  get atOnce(): number {
+    return this.#threads.scriptsAtOnce;
+  }
+
+  /**
+   * The result of a `solution-check` job.
+   * @throws PayloadError, AgentError, AnalysisLimitError and TrialError as the job; the AbortError of the signal.
+   */
+  check(payload: LocalCheck, signal: AbortSignal): Promise<SolutionCheckResult> {
+    return this.#do('solution-check', payload, signal, async (parsed, work) => {
+      const { checkOnce } = await import('../processors/solution-check.js');
+      return checkOnce(parsed, work);
+    });
+  }
+
+  /**
+   * The results of a `summarize` job and of the `extract` job that waits for it.
+   * @throws as `check`.
+   */
+  async refine(
+    { summarize, extract }: LocalRefinement,
+    signal: AbortSignal,
+  ): Promise<{ readonly summary: SummarizeResult; readonly extracted: ExtractResult }> {
+    // What cannot be extracted from is refused before anything is computed.
+    this.#checked('extract', extract);
+    const summary = await this.#do('summarize', summarize, signal, async (parsed, work) => {
+      const { processSummarize } = await import('../processors/summarize.js');
+      return processSummarize(parsed, work);
+    });
+    const complete = completePayload('extract', extract, [{ kind: 'summarize', result: summary }]);
+    const extracted = await this.#do('extract', complete, signal, async (parsed, work) => {
+      const { extractBlock } = await import('../processors/extract/extract-block.js');
+      return extractBlock(parsed, work);
+    });
+    return { summary, extracted };
+  }
+
+  /** Ends the threads at once, whatever they are doing. */
+  close(): Promise<void> {
+    return this.#threads.close();
+  }
+
+  #checked<K extends BuiltInKindName>(kind: K, payload: PayloadOf<K>): PayloadOf<K> {
+    const parsed = parsePayload(kind, payload);
+    checkTextSizes(kind, parsed, this.#texts);
+    return parsed;
+  }
+
+  async #do<K extends BuiltInKindName>(
+    kind: K,
+    payload: PayloadOf<K>,
+    signal: AbortSignal,
+    process: Process<K>,
+  ): Promise<ResultOf<K>> {
+    const parsed = this.#checked(kind, payload);
+    const result = await this.#threads.use((analysis) =>
+      process(parsed, {
+        runner: this.#runner,
+        analyst: analysis.analystFor({ tenant: '', signal }),
+        trials: this.#trials,
+        signal,
+        log: SILENT,
+        progress: () => undefined,
+      }),
+    );
+    const failure = (message: string, cause: unknown) => new InternalError(message, { cause });
+    return checkedResult(KINDS[kind], result, failure) as ResultOf<K>;
+  }
+}
