@@ -10,7 +10,7 @@ interface Used {
 
 /**
  * Analyzes scripts on all cores, where nobody else wants to compute. Each script stays with one thread, which has what it
- * parsed before; a thread starts with the first script that it is given.
+ * parsed before; a thread starts with its first script.
  */
 export class AnalysisThreads {
   readonly #threads: readonly Used[];
