@@ -182,7 +182,7 @@ describe('evaluation', () => {
     const [one] = labeledScripts('sample.jsonl');
     if (one === undefined) throw new Error('the sample is empty');
     const { corrected, stillLeaky, mistakes } = await evaluateLeakage([one], (_, block) =>
-      Promise.resolve({ ok: true, replacement: `for part in (1, 2):\n${block}` }),
+      Promise.resolve({ ok: true, replacement: `for part in (1, 2):\n${block}`, codeBlock: block }),
     );
     expect([corrected.count, stillLeaky.count]).toEqual([0, 1]);
     expect(mistakes).toMatchObject([{ id: one.id, mistake: 'not-python' }]);

@@ -19,8 +19,8 @@ export interface RepairContext extends Watched {
   readonly lineEnding: string;
 }
 
-/** A rewrite that is certain, or why there is none. */
-export type Rewrite = { readonly text: string } | { readonly declined: string };
+/** A rewrite that is certain, with the lines that it replaces if these are not the block; or why there is none. */
+export type Rewrite = { readonly text: string; readonly block?: Span } | { readonly declined: string };
 
 export function declined(reason: string): Rewrite {
   return { declined: reason };

@@ -11,6 +11,7 @@ import { openLookups, strictEncoders } from './check/unknown-values.js';
 import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
 import { withTrueComment } from './comments-above.js';
 import { leaveOutScoredRows } from './concatenation.js';
+import { divideBeforeCopying } from './copies/divide-before-copying.js';
 import {
   declined,
   edited,
@@ -27,13 +28,19 @@ import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnPickedRows, fitOnRowsPickedOnce } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
+import { type Lift, asTheyAre, atTheirCalls } from './leaks-at-calls.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
 import { learnFromTrainingPart } from './training-part.js';
 
-/** The text that replaces exactly the block, or why there is no certain one. */
+/** The text that replaces a block, or why there is no certain one. */
 export type Repair =
-  | { readonly ok: true; readonly replacement: string }
+  | {
+      readonly ok: true;
+      readonly replacement: string;
+      /** What is replaced: exactly the block that was asked for, or other lines of the script if the leak is mended there. */
+      readonly codeBlock: string;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /** Elements that a repair may visit, whatever the script, and for each node of its syntax. */
@@ -45,7 +52,8 @@ type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit, makeModelInEachFold],
   stacking: [learnFromTrainingPart, chooseOnTrainingPart],
-  'over-sampling': [sampleTrainingRows],
+  'over-sampling': [sampleTrainingRows, divideBeforeCopying],
+  'duplicated-rows': [divideBeforeCopying],
   'early-stopping': [stopOnHeldOutTrainingRows],
   selection: [chooseOnTrainingPart],
 };
@@ -87,9 +95,14 @@ export async function repairInDetail(
   if (start < 0) return { repair: { ok: false, reason: 'The block is not in the script.' }, work: 0 };
   const analysis = await analyzeInDetail(source);
   const work = new WorkAllowance(MAX_WORK + analysis.module.size * WORK_PER_NODE);
-  const plain = contextOf(analysis, { start, end: start + codeBlock.length }, work);
+  const block = { start, end: start + codeBlock.length };
   try {
-    return { repair: await repairWithin(plain), work: work.spent };
+    const plain = contextOf(analysis, block, work);
+    const repair = await repairWithin(plain, asTheyAre);
+    const calls = repair.ok ? undefined : atTheirCalls(source, plain);
+    if (calls === undefined) return { repair, work: work.spent };
+    const calling = await repairWithin(contextOf(analysis, calls.block, work, calls.lift), calls.lift);
+    return { repair: calling.ok ? calling : repair, work: work.spent };
   } catch (thrown) {
     if (!(thrown instanceof WorkLimitError)) throw thrown;
     const reason = 'Not rewritten: looking for a certain rewrite takes too much work in this script.';
@@ -97,8 +110,11 @@ export async function repairInDetail(
   }
 }
 
-/** @param plain the context as far as it is known without looking at variables */
-async function repairWithin(plain: RepairContext): Promise<Repair> {
+/**
+ * @param plain the context as far as it is known without looking at variables
+ * @param lift where each leak of the script is mended
+ */
+async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
   const { source, block, work } = plain;
   // Variables are looked at where the rows are divided: at the split, or at the loop over folds.
   const { split, earlier } = work.run(() => {
@@ -109,7 +125,7 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
     return { split: divides?.start, earlier: anchorOf(plain)?.start };
   });
   const analysis = await analyzeInDetail(source, split, earlier);
-  const context = contextOf(analysis, block, work);
+  const context = contextOf(analysis, block, work, lift);
   const [first] = context.leaks;
   if (first === undefined)
     return { ok: false, reason: 'The analysis finds no leak that begins in this block.' };
@@ -122,12 +138,18 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
   for (const strategy of decision === undefined ? strategiesFor(first) : []) {
     const rewrite = await work.run(() => strategy(context));
     if ('declined' in rewrite) {
+      if (process.env.DBG) console.error('DECL', strategy.name, rewrite.declined);
       reasons.push(rewrite.declined);
       continue;
     }
-    const text = withTrueComment(context, await tolerateUnknown(context, rewrite.text));
-    const problem = (await stillLearned(context, text)) ?? (await checkRewrite(context, analysis, text));
-    if (problem === undefined) return { ok: true, replacement: text };
+    const replaced = rewrite.block === undefined ? context : { ...context, block: rewrite.block };
+    const text = withTrueComment(replaced, await tolerateUnknown(replaced, rewrite.text));
+    const problem = (await stillLearned(replaced, text)) ?? (await checkRewrite(replaced, analysis, text));
+    if (problem === undefined) {
+      const codeBlock = source.slice(replaced.block.start, replaced.block.end);
+      return { ok: true, replacement: text, codeBlock };
+    }
+    if (process.env.DBG) console.error('TRY', problem, '\n' + text);
     reasons.push(problem);
   }
   const [reason = 'no certain rewrite is known for this kind of leak'] = reasons;
@@ -160,12 +182,17 @@ function splitAfter({ leaks, block }: RepairContext): Stmt | undefined {
   return statement !== undefined && statement.start >= block.end ? statement : undefined;
 }
 
-function contextOf(analysis: DetailedAnalysis, block: Span, work: WorkAllowance): RepairContext {
+function contextOf(
+  analysis: DetailedAnalysis,
+  block: Span,
+  work: WorkAllowance,
+  lift: Lift = asTheyAre,
+): RepairContext {
   const { module, watched, watchedEarlier, watchedLists, watchedFrames } = analysis;
   const { source } = module;
-  const leaks = analysis.leaks.filter(
-    ({ statement }) => statement.start >= block.start && statement.end <= block.end,
-  );
+  const leaks = analysis.leaks
+    .map(lift)
+    .filter(({ statement }) => statement.start >= block.start && statement.end <= block.end);
   const lineEnding = source.includes('\r\n') ? '\r\n' : '\n';
   return {
     source,

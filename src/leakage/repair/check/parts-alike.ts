@@ -19,8 +19,9 @@ import {
  * scored on other columns than it was trained on.
  */
 export function partsDiffer(change: ScriptChange): string | undefined {
-  // Over-sampling is meant for the training part alone.
-  if (change.leaks.some(({ kind }) => kind === 'over-sampling')) return undefined;
+  // Copies of rows are meant for the training part alone.
+  if (change.leaks.some(({ kind }) => kind === 'over-sampling' || kind === 'duplicated-rows'))
+    return undefined;
   const added = new Set(newStatements(change));
   const changes = leafStatements(change).flatMap((statement) => changesIn(change.after.module, statement));
   for (const pair of partPairs(change)) {
