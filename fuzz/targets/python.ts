@@ -86,8 +86,9 @@ export const leakage: Target = {
         const repair = await repairLeak(script, codeBlock);
         repairs.push(repair);
         if (!repair.ok || !parsed) continue;
-        const start = script.indexOf(codeBlock);
-        const repaired = replaceSpan(script, { start, end: start + codeBlock.length }, repair.replacement);
+        const start = script.indexOf(repair.codeBlock);
+        const end = start + repair.codeBlock.length;
+        const repaired = replaceSpan(script, { start, end }, repair.replacement);
         mustHold(!(await hasSyntaxError(repaired)), 'a script that parsed parses after its repair');
       }
       return [analysis, repairs];

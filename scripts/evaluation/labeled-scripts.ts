@@ -66,7 +66,10 @@ export function isRightBlock(finding: Pick<LeakFinding, 'line' | 'endLine'>, scr
   });
 }
 
-/** Repairs block after block in the already repaired script, as the check does. */
+/**
+ * Repairs block after block in the already repaired script, as the check does: where a block has no rewrite, that of the leak
+ * alone is tried, and what was declined is tried once more in the end.
+ */
 async function repairAll(
   script: string,
   findings: readonly LeakFinding[],
@@ -74,19 +77,33 @@ async function repairAll(
 ): Promise<{ text: string; repaired: number; declined: string[] }> {
   let text = script;
   let repaired = 0;
-  const declined: string[] = [];
-  for (const finding of findings) {
-    const at = text.indexOf(finding.codeBlock);
-    if (at < 0) continue;
-    const repair = await rewrite(text, finding.codeBlock);
-    if (!repair.ok) {
-      declined.push(repair.reason);
-      continue;
-    }
+  const correct = async (finding: LeakFinding): Promise<string | undefined> => {
+    if (!text.includes(finding.codeBlock)) return undefined;
+    const shared = await rewrite(text, finding.codeBlock);
+    const alone = shared.ok ? undefined : await ownBlockOf(text, finding);
+    const repair = alone === undefined ? shared : await rewrite(text, alone);
+    if (!repair.ok) return shared.ok ? repair.reason : shared.reason;
     repaired += 1;
-    text = text.slice(0, at) + repair.replacement + text.slice(at + finding.codeBlock.length);
+    const at = text.indexOf(repair.codeBlock);
+    text = text.slice(0, at) + repair.replacement + text.slice(at + repair.codeBlock.length);
+    return undefined;
+  };
+  const open: LeakFinding[] = [];
+  for (const finding of findings) if ((await correct(finding)) !== undefined) open.push(finding);
+  const declined: string[] = [];
+  for (const finding of repaired > 0 ? open : []) {
+    const reason = await correct(finding);
+    if (reason !== undefined) declined.push(reason);
   }
   return { text, repaired, declined };
+}
+
+/** The block of a leak alone, where the reported one is shared with others. */
+async function ownBlockOf(script: string, { kind, codeBlock }: LeakFinding): Promise<string | undefined> {
+  const { findings } = await analyzeLeakage(script);
+  const found = findings.find((one) => one.kind === kind && codeBlock.includes(one.codeBlock));
+  const own = found === undefined ? undefined : script.slice(found.ownBlock.start, found.ownBlock.end);
+  return own === codeBlock ? undefined : own;
 }
 
 /**

@@ -14,7 +14,7 @@ export async function rewrittenScript(script: string): Promise<RewrittenScript> 
     if (!text.includes(codeBlock)) continue;
     const repair = await repairLeak(text, codeBlock);
     if (!repair.ok) continue;
-    text = text.replace(codeBlock, () => repair.replacement);
+    text = text.replace(repair.codeBlock, () => repair.replacement);
     kinds.add(kind);
   }
   return { text, kinds };

@@ -89,8 +89,12 @@ async function correctByRewriting(
   request: AgentRequest<unknown>,
   analyst: ScriptAnalyst,
 ): Promise<OfflineAnswer> {
-  const repaired = await analyst.repair(textVariable(request, 'code'), textVariable(request, 'code_block'));
+  const block = textVariable(request, 'code_block');
+  const repaired = await analyst.repair(textVariable(request, 'code'), block);
   if (!repaired.ok) return { output: '', declined: repaired.reason };
+  // An answer stands for the block that was asked for.
+  if (repaired.codeBlock !== block)
+    return { output: '', declined: 'Not rewritten: the leak is mended in other lines than these.' };
   return { output: fenced(repaired.replacement) };
 }
 

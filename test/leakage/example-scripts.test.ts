@@ -16,7 +16,7 @@ async function outcome(source: string): Promise<'clean' | 'corrected' | 'partly-
     if (!text.includes(codeBlock)) continue;
     const repair = await repairLeak(text, codeBlock);
     if (repair.ok) {
-      text = text.replace(codeBlock, () => repair.replacement);
+      text = text.replace(repair.codeBlock, () => repair.replacement);
       repaired += 1;
     } else declined += 1;
   }

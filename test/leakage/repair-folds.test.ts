@@ -29,7 +29,7 @@ async function repairOf(lines: readonly string[]) {
   const [finding] = (await analyzeLeakage(source)).findings;
   if (finding === undefined) throw new Error('nothing was found');
   const repair = await repairLeak(source, finding.codeBlock);
-  return repair.ok ? source.replace(finding.codeBlock, () => repair.replacement) : repair.reason;
+  return repair.ok ? source.replace(repair.codeBlock, () => repair.replacement) : repair.reason;
 }
 
 describe('what was learned from all rows before a loop over folds', () => {

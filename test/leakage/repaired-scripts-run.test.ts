@@ -48,7 +48,7 @@ async function repaired(source: string): Promise<string> {
     if (finding === undefined) return text;
     const repair = await repairLeak(text, finding.codeBlock);
     if (!repair.ok) throw new Error(repair.reason);
-    text = text.replace(finding.codeBlock, () => repair.replacement);
+    text = text.replace(repair.codeBlock, () => repair.replacement);
   }
 }
 

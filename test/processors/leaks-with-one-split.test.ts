@@ -215,3 +215,33 @@ print("Final Validation Performance:", keep.score(b, d))
     });
   });
 });
+
+describe('a leak in a helper that is right as it is', () => {
+  const HELPER = [
+    'from sklearn.utils import resample',
+    'def balance(frame):',
+    '    small = frame[frame["T"] == 1]',
+    '    return pd.concat([frame, resample(small, replace=True, n_samples=len(frame), random_state=0)])',
+    'df = pd.read_csv("p.csv")',
+  ];
+  const COPIED = ['df = balance(df)', 'tr, va = train_test_split(df, random_state=7, stratify=df["T"])'];
+  const SCORED = [
+    'clf = LogisticRegression().fit(tr.drop(columns="T"), tr["T"])',
+    'print("Final Validation Performance:", roc_auc_score(va["T"], clf.predict_proba(va.drop(columns="T"))[:, 1]))',
+    '',
+  ];
+
+  it('REQ-SF-020: is mended at its call, and the finding has the lines that were replaced', async () => {
+    const script = text(HEAD.slice(0, 5), HELPER, COPIED, SCORED);
+    const result = await checkAndFixLeakage({ content: script }, createOfflineRunner());
+    const mended = text(
+      'tr, va = train_test_split(df, random_state=7, stratify=df["T"])',
+      'tr = balance(tr)',
+    );
+    expect(result.solution.content).toBe(script.replace(text(COPIED), mended));
+    expect(result.findings.filter(({ outcome }) => outcome === 'corrected')).toMatchObject([
+      { kind: 'duplicated-rows', codeBlock: text(COPIED), correctedBlock: mended },
+    ]);
+    expect(result.status).toBe('corrected');
+  });
+});

@@ -29,6 +29,8 @@ export interface Leak {
   readonly scoredBy?: Stmt;
   /** The statement that calls the helper function in which it was computed. */
   readonly calledBy?: Stmt;
+  /** Statements that call the functions in which it was computed, the innermost first. */
+  readonly callers?: readonly Stmt[];
   /** Variables that hold the scored rows. */
   readonly scoredNames: readonly string[];
   readonly scoredText: string;
@@ -297,7 +299,7 @@ function leakAt(
   kind: LeakKind,
   { subject, rowsText, rows, node, statement }: Computation,
   scoring: Scoring,
-  more: Partial<Pick<Leak, 'split' | 'joinedBy' | 'scoredBy' | 'calledBy'>> = {},
+  more: Partial<Pick<Leak, 'split' | 'joinedBy' | 'scoredBy' | 'calledBy' | 'callers'>> = {},
 ): Leak {
   const computation = { kind, subject, rowsText, rows, node, nodes: [node], statement };
   return { ...computation, split: undefined, joinedBy: undefined, ...more, ...scoring };
@@ -310,6 +312,7 @@ function leakOf(fit: FitEvent, rows: readonly Region[], scoring: Scoring): Leak 
   return leakAt(kind, fit, scoring, {
     split,
     joinedBy,
+    callers: fit.callers,
     ...(scoredBy === undefined ? {} : { scoredBy }),
     ...(calledBy === fit.statement ? {} : { calledBy }),
   });

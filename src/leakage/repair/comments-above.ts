@@ -14,7 +14,8 @@ export function withTrueComment({ source, block, leaks, lineEnding }: RepairCont
   const lineStart = source.lastIndexOf('\n', block.start - 1) + 1;
   const indent = source.slice(lineStart, block.start);
   const lines = source.slice(0, lineStart).split(/\r?\n/).slice(0, -1);
-  if (/\S/.test(indent)) return text;
+  const areCopies = leaks.some(({ kind }) => kind === 'over-sampling' || kind === 'duplicated-rows');
+  if (/\S/.test(indent) || areCopies) return text;
   const old = source.slice(block.start, block.end);
   const isOfFirst = leaks.some(({ statement }) => statement.start <= block.start + firstCode(old));
   const note =

@@ -11,34 +11,43 @@ export type Lift = (leak: Leak) => Leak;
 
 export const asTheyAre: Lift = (leak) => leak;
 
+/** A block around calls of helpers, and how the leaks in the helpers become those of the calls. */
+interface CallingBlock {
+  readonly block: Span;
+  readonly lift: Lift;
+}
+
 /**
- * Leaks of a block in helper functions, as leaks of the statements that call these: a helper may be right as it is, and
- * get the wrong rows. Nothing if no helper is called beside the division of the rows.
+ * Leaks of a block in helper functions, as leaks of the statements that call these, the innermost call first: a helper may be
+ * right as it is, and get the wrong rows.
  */
-export function atTheirCalls(
-  source: string,
-  { leaks }: RepairContext,
-): { readonly block: Span; readonly lift: Lift } | undefined {
+export function* atTheirCalls(source: string, { leaks }: RepairContext): Generator<CallingBlock> {
   const [first] = leaks;
-  if (first === undefined) return undefined;
-  const lifted = atCall(first);
-  if (lifted === first) return undefined;
-  return { block: ownBlock(source, lifted), lift: atCall };
+  const tried = new Set<number>();
+  for (let depth = 0; depth < (first?.callers?.length ?? 0); depth += 1) {
+    const lift: Lift = (leak) => atCall(leak, depth);
+    const lifted = first === undefined ? undefined : lift(first);
+    if (lifted === undefined || lifted === first || tried.has(lifted.statement.start)) continue;
+    tried.add(lifted.statement.start);
+    yield { block: ownBlock(source, lifted), lift };
+  }
 }
 
-function atCall(leak: Leak): Leak {
-  const { calledBy } = leak;
-  const call = calledBy === undefined ? undefined : callIn(calledBy, leak);
-  if (calledBy === undefined || call === undefined) return leak;
-  return { ...leak, statement: calledBy, node: call, nodes: [call] };
+function atCall(leak: Leak, depth: number): Leak {
+  const { callers = [] } = leak;
+  const caller = callers[depth];
+  const called = depth === 0 ? leak.statement : callers[depth - 1];
+  const call = caller === undefined || called === undefined ? undefined : callIn(caller, called);
+  if (caller === undefined || call === undefined) return leak;
+  return { ...leak, statement: caller, node: call, nodes: [call] };
 }
 
-/** The call of the function that a leak is in, or the only call of a statement that may lead there. */
-function callIn(statement: Stmt, leak: Leak): Call | undefined {
-  const calls = ownExpressions(statement)
+/** The call of the function that a statement is in, or the only call that may lead there. */
+function callIn(caller: Stmt, called: Stmt): Call | undefined {
+  const calls = ownExpressions(caller)
     .flatMap((own) => [...expressionsIn(own)])
     .filter((part): part is Call => part.type === 'call');
-  const around = functionAround(leak.statement);
+  const around = functionAround(called);
   const name = around?.type === 'function' ? around.name : undefined;
   const direct = calls.filter((call) => calleeName(call) === name);
   const [only, ...others] = direct.length > 0 ? direct : calls.filter((call) => call.args.length > 0);

@@ -11,7 +11,6 @@ import { openLookups, strictEncoders } from './check/unknown-values.js';
 import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
 import { withTrueComment } from './comments-above.js';
 import { leaveOutScoredRows } from './concatenation.js';
-import { divideBeforeCopying } from './copies/divide-before-copying.js';
 import {
   declined,
   edited,
@@ -20,17 +19,20 @@ import {
   statementsOf,
   type TextEdit,
 } from './context.js';
+import { copyInFolds } from './copies/copy-in-folds.js';
+import { divideBeforeCopying } from './copies/divide-before-copying.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { onlyFoldLoop } from './folds/fold-loop.js';
 import { makeModelInEachFold } from './folds/model-in-each-fold.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
+import { asTheyAre, atTheirCalls, type Lift } from './leaks-at-calls.js';
 import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnPickedRows, fitOnRowsPickedOnce } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
-import { type Lift, asTheyAre, atTheirCalls } from './leaks-at-calls.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
+import { readSplitCall } from './split-parts.js';
 import { learnFromTrainingPart } from './training-part.js';
 
 /** The text that replaces a block, or why there is no certain one. */
@@ -47,13 +49,15 @@ export type Repair =
 const MAX_WORK = 2_000_000;
 const WORK_PER_NODE = 100;
 
+const SPLIT_NOT_FOUND = 'the split is not in the block';
+
 type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit, makeModelInEachFold],
   stacking: [learnFromTrainingPart, chooseOnTrainingPart],
-  'over-sampling': [sampleTrainingRows, divideBeforeCopying],
-  'duplicated-rows': [divideBeforeCopying],
+  'over-sampling': [sampleTrainingRows, divideBeforeCopying, copyInFolds],
+  'duplicated-rows': [divideBeforeCopying, copyInFolds],
   'early-stopping': [stopOnHeldOutTrainingRows],
   selection: [chooseOnTrainingPart],
 };
@@ -91,7 +95,7 @@ export async function repairInDetail(
   source: string,
   codeBlock: string,
 ): Promise<{ readonly repair: Repair; readonly work: number }> {
-  const start = codeBlock === '' ? -1 : source.indexOf(codeBlock);
+  const start = codeBlock === '' ? -1 : offsetOf(codeBlock, source);
   if (start < 0) return { repair: { ok: false, reason: 'The block is not in the script.' }, work: 0 };
   const analysis = await analyzeInDetail(source);
   const work = new WorkAllowance(MAX_WORK + analysis.module.size * WORK_PER_NODE);
@@ -99,15 +103,28 @@ export async function repairInDetail(
   try {
     const plain = contextOf(analysis, block, work);
     const repair = await repairWithin(plain, asTheyAre);
-    const calls = repair.ok ? undefined : atTheirCalls(source, plain);
-    if (calls === undefined) return { repair, work: work.spent };
-    const calling = await repairWithin(contextOf(analysis, calls.block, work, calls.lift), calls.lift);
-    return { repair: calling.ok ? calling : repair, work: work.spent };
+    if (repair.ok) return { repair, work: work.spent };
+    let last: Repair = repair;
+    for (const calls of atTheirCalls(source, plain)) {
+      last = await repairWithin(contextOf(analysis, calls.block, work, calls.lift), calls.lift);
+      if (last.ok) return { repair: last, work: work.spent };
+    }
+    // Beside the split there is more to say than in a helper.
+    return { repair: repair.reason.includes(SPLIT_NOT_FOUND) ? last : repair, work: work.spent };
   } catch (thrown) {
     if (!(thrown instanceof WorkLimitError)) throw thrown;
     const reason = 'Not rewritten: looking for a certain rewrite takes too much work in this script.';
     return { repair: { ok: false, reason }, work: work.spent };
   }
+}
+
+/** Where a block is: whole lines if possible, not a part of a longer line that ends in the same text. */
+function offsetOf(codeBlock: string, source: string): number {
+  const first = source.indexOf(codeBlock);
+  for (let at = first; at >= 0; at = source.indexOf(codeBlock, at + codeBlock.length)) {
+    if (at === 0 || source[at - 1] === '\n') return at;
+  }
+  return first;
 }
 
 /**
@@ -121,7 +138,12 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
     const loop =
       onlyFoldLoop(statementsOf(plain))?.statement ??
       statementsOf(plain).find((statement) => statement.type === 'for');
-    const divides = findSplit(plain)?.statement ?? loop ?? splitAfter(plain) ?? plain.leaks[0]?.statement;
+    const divides =
+      findSplit(plain)?.statement ??
+      loop ??
+      splitAfter(plain) ??
+      nextSplit(plain) ??
+      plain.leaks[0]?.statement;
     return { split: divides?.start, earlier: anchorOf(plain)?.start };
   });
   const analysis = await analyzeInDetail(source, split, earlier);
@@ -138,7 +160,6 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
   for (const strategy of decision === undefined ? strategiesFor(first) : []) {
     const rewrite = await work.run(() => strategy(context));
     if ('declined' in rewrite) {
-      if (process.env.DBG) console.error('DECL', strategy.name, rewrite.declined);
       reasons.push(rewrite.declined);
       continue;
     }
@@ -149,7 +170,6 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
       const codeBlock = source.slice(replaced.block.start, replaced.block.end);
       return { ok: true, replacement: text, codeBlock };
     }
-    if (process.env.DBG) console.error('TRY', problem, '\n' + text);
     reasons.push(problem);
   }
   const [reason = 'no certain rewrite is known for this kind of leak'] = reasons;
@@ -180,6 +200,13 @@ function strategiesFor({ kind, split, statement }: Leak): readonly Strategy[] {
 function splitAfter({ leaks, block }: RepairContext): Stmt | undefined {
   const statement = leaks[0]?.split?.statement;
   return statement !== undefined && statement.start >= block.end ? statement : undefined;
+}
+
+/** The next split in the suite of a leak, where the leak does not say what divides its rows. */
+function nextSplit({ leaks: [leak] }: RepairContext): Stmt | undefined {
+  return leak?.statement.suite.statements.find(
+    (statement) => statement.start > leak.statement.start && readSplitCall(statement) !== undefined,
+  );
 }
 
 function contextOf(

@@ -20,7 +20,12 @@ import type { ParseResult } from '../../solution/parses-as-python.js';
 import type { Trials } from '../../trial/trials.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';
 import { UsageMeter } from '../usage-meter.js';
-import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
+import {
+  type CorrectionContext,
+  correctBlock,
+  type LocatedCorrection,
+  rewriteBlock,
+} from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
 import { coverageFields } from './coverage-fields.js';
 import { detectLeakage, requestMoreContext } from './detect-leakage.js';
@@ -274,12 +279,12 @@ async function correctFinding(
   }
   const shared = context.isFollowed
     ? await corrected(located, source, number, { script, solution, others }, context)
-    : NOT_FOLLOWED;
-  const alone =
-    shared.ok || source !== 'analysis' || !context.isFollowed
+    : { block: located, correction: NOT_FOLLOWED };
+  const elsewhere =
+    shared.correction.ok || source !== 'analysis' || !context.isFollowed
       ? undefined
-      : await correctedAlone(answer, located, script, context);
-  const { block, correction } = alone ?? { block: located, correction: shared };
+      : await correctedElsewhere(answer, located, script, context);
+  const { block, correction } = elsewhere ?? shared;
   const found = {
     ...described,
     codeBlock: block.text,
@@ -319,20 +324,25 @@ function agreementOn(
   };
 }
 
-/** A leak of the analysis whose block holds another leak without a rewrite: the rewrite of its own block, if that is certain. */
-async function correctedAlone(
+/**
+ * A leak of the analysis whose block has no certain rewrite: the rewrite of other lines that mends it, or of its own block if
+ * that holds another leak.
+ */
+async function correctedElsewhere(
   { kind }: AnnotatedLeakageAnswer,
   located: LocatedBlock,
   script: CorrectedScript,
   context: CorrectionContext,
-): Promise<{ block: LocatedBlock; correction: CorrectionResult } | undefined> {
+): Promise<LocatedCorrection | undefined> {
+  // A model answers for the block alone, and its rewrite was tried before.
+  const wider = context.runner.name === 'offline' ? await rewriteBlock(located, script, context) : undefined;
+  if (wider !== undefined) return wider;
   const { findings } = await context.analyst.analyze(script.content);
   const finding = findings.find((one) => one.kind === kind && located.text.includes(one.codeBlock));
   if (finding === undefined) return undefined;
   const own = script.content.slice(finding.ownBlock.start, finding.ownBlock.end);
   const block = own === located.text ? null : script.locate(own);
-  const correction = block === null ? undefined : await rewriteBlock(block, script, context);
-  return block === null || correction === undefined ? undefined : { block, correction };
+  return block === null ? undefined : rewriteBlock(block, script, context);
 }
 
 /** If only the analysis checks and has not seen the whole script, a corrected script would count as free of leaks. */
@@ -347,11 +357,13 @@ async function corrected(
   number: number,
   { script, others }: Correcting,
   context: CorrectionContext,
-): Promise<CorrectionResult> {
+): Promise<LocatedCorrection> {
   const isRewritten = source === 'analysis' && context.runner.name !== 'offline';
   const rewritten = isRewritten ? await rewriteBlock(located, script, context) : undefined;
   if (rewritten !== undefined) return rewritten;
-  return correctBlock(located, script, `correct-${number}`, blocksWithin(located, others), context);
+  const step = `correct-${number}`;
+  const correction = await correctBlock(located, script, step, blocksWithin(located, others), context);
+  return { block: located, correction };
 }
 
 /** The other blocks that lie in a block, or are the same. */

@@ -25,18 +25,27 @@ export interface CorrectionContext extends DetectionContext {
 /** Maximum number of requests for one block: the second one includes the problem of the first answer (decision 5). */
 const MAX_ATTEMPTS = 2;
 
+/** The correction of a block, and where it is in the script. */
+export interface LocatedCorrection {
+  readonly block: LocatedBlock;
+  readonly correction: CorrectionResult;
+}
+
 /**
- * Rewrites a block that static analysis found, if the correction is certain; otherwise undefined.
+ * Rewrites a block that static analysis found, or the lines of the script in which its leak is mended, if the correction is
+ * certain; otherwise undefined.
  */
 export async function rewriteBlock(
   located: LocatedBlock,
   script: CorrectedScript,
   { analyst, trial }: CorrectionContext,
-): Promise<CorrectionResult | undefined> {
+): Promise<LocatedCorrection | undefined> {
   const repaired = await analyst.repair(script.content, located.text);
   if (!repaired.ok) return undefined;
-  const result = await afterTrial({ ok: true, block: repaired.replacement }, located, script, trial);
-  return result.ok ? result : undefined;
+  const block = repaired.codeBlock === located.text ? located : script.locate(repaired.codeBlock);
+  if (block === null) return undefined;
+  const correction = await afterTrial({ ok: true, block: repaired.replacement }, block, script, trial);
+  return correction.ok ? { block, correction } : undefined;
 }
 
 /**

@@ -1,11 +1,5 @@
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
-import {
-  namesIn,
-  namesInExpression,
-  ownExpressions,
-  rootName,
-  suitesOf,
-} from '../../syntax/walk.js';
+import { namesIn, rootName, suitesOf } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
 import { OrderedEffects } from '../order/ordered-effects.js';
 import { type CopiedRows, NotCopies, RowCopies, type Rows } from './row-copies.js';
@@ -55,7 +49,15 @@ export function copyingOf(context: RepairContext, division: Stmt): Copying {
   if (first === undefined) throw new NotCopies('the rows are not copied beside the split');
   const indent = source.slice(source.lastIndexOf('\n', first.start - 1) + 1, first.start);
   if (/\S/.test(indent)) throw new NotCopies('the line that copies shares its line');
-  return follow(context, module, statements, division, first, indent, new Set(anchors.map((at) => suite[at])));
+  return follow(
+    context,
+    module,
+    statements,
+    division,
+    first,
+    indent,
+    new Set(anchors.map((at) => suite[at])),
+  );
 }
 
 function follow(
@@ -78,19 +80,17 @@ function follow(
   const intermediate = new Set<string>();
   const projections = new Set<string>();
   const isCopied = (name: string): boolean => {
-    const held = rows.get(name);
-    return held !== undefined && (held.form !== 'table' || held.isCopied);
+    const contents = rows.get(name);
+    return contents !== undefined && (contents.form !== 'table' || contents.isCopied);
   };
-  const useAsFinal = (name: string): void => {
-    const held = rows.get(name);
-    if (held?.form !== 'table' || !held.isCopied) return;
-    if (!held.hasUnaltered)
+  const useAsFinal = (name: string, contents: Rows | undefined): void => {
+    if (contents?.form !== 'table' || !contents.isCopied) return;
+    if (!contents.hasUnaltered)
       throw new NotCopies(`all rows of \`${name}\` are altered, so the scored rows would lack a step`);
-    const other = [...finals].find(([known, base]) => base === held.base && known !== name);
-    if (other !== undefined)
-      throw new NotCopies(`\`${other[0]}\` and \`${name}\` both hold the copied rows`);
-    finals.set(name, held.base);
-    if (!bases.includes(held.base)) bases.push(held.base);
+    const other = [...finals].find(([known, base]) => base === contents.base && known !== name);
+    if (other !== undefined) throw new NotCopies(`\`${other[0]}\` and \`${name}\` both hold the copied rows`);
+    finals.set(name, contents.base);
+    if (!bases.includes(contents.base)) bases.push(contents.base);
   };
   for (const statement of statements) {
     if (statement.type === 'function' || statement.type === 'class' || statement.type === 'import') continue;
@@ -99,19 +99,21 @@ function follow(
     if (!anchors.has(statement) && touched.length === 0 && !picksRows(copies, statement, rows)) continue;
     const targets = targetNames(statement);
     const makesRows =
-      targets.some((name) => context.watched.has(name)) && statement.type === 'assign' && !anchors.has(statement);
+      targets.some((name) => context.watched.has(name)) &&
+      statement.type === 'assign' &&
+      !anchors.has(statement);
     const before = new Map(rows);
-    copies.run([statement], rows);
-    const made = targets.map((name) => rows.get(name));
+    if (anchors.has(statement)) copies.run([statement], rows);
+    const made = anchors.has(statement) ? [] : runAgain(copies, statement, rows);
     if (anchors.has(statement) || made.some((one) => one?.form === 'table' && one.isCopied)) {
       roles.set(statement, 'copies');
-      for (const name of touched) if (projections.has(name)) throw new NotCopies(`\`${name}\` is copied after it was made`);
+      for (const name of touched)
+        if (projections.has(name)) throw new NotCopies(`\`${name}\` is copied after it was made`);
       for (const name of targets) intermediate.add(name);
       continue;
     }
-    for (const name of touched) {
-      const held = before.get(name);
-      if (held?.form === 'table') useAsFinal(name);
+    if (makesRows) {
+      for (const name of touched) useAsFinal(name, before.get(name));
     }
     const ofFinals = touched.every((name) => finals.has(name) || projections.has(name));
     if (makesRows && ofFinals) {
@@ -119,11 +121,12 @@ function follow(
       for (const name of targets) projections.add(name);
     } else if (suitesOf(statement).length === 0 || effects.of(statement).length > 0) {
       roles.set(statement, touched.length > 0 ? 'looks' : 'copies');
-      for (const name of targets) intermediate.add(name);
+      const readsColumns = touched.every((name) => readsColumnsAlone(context.source, statement, name));
+      if (!readsColumns) for (const name of targets) intermediate.add(name);
     } else throw new NotCopies('the rows are copied in a way that is not followed');
   }
-  for (const own of ownExpressions(division))
-    for (const { id } of namesInExpression(own)) if (isCopied(id) && !projections.has(id)) useAsFinal(id);
+  for (const { id } of namesIn(division))
+    if (isCopied(id) && !projections.has(id)) useAsFinal(id, rows.get(id));
   if (bases.length === 0) throw new NotCopies('which rows are copied is not known');
   for (const [name, value] of rows) {
     // A table beside the copied one, whose rows are not copied, would not go with it.
@@ -133,7 +136,9 @@ function follow(
   const changed = new Set<string>([...finals.keys(), ...intermediate, ...projections]);
   const copiedFrom = new Map<string, number>();
   for (const [name, base] of finals) {
-    const made = statements.find((statement) => roles.has(statement) && targetNames(statement).includes(name));
+    const made = statements.find(
+      (statement) => roles.has(statement) && targetNames(statement).includes(name),
+    );
     if (made === undefined) throw new NotCopies(`where \`${name}\` is copied is not known`);
     const again = statements.find(
       (statement) =>
@@ -156,6 +161,25 @@ function follow(
     changed,
     indent,
   };
+}
+
+/** What a statement makes of copied rows, if those count as the rows of a table: whether it copies them once more. */
+function runAgain(copies: RowCopies, statement: Stmt, rows: Map<string, Rows>): (Rows | undefined)[] {
+  const fresh = new Map<string, Rows>();
+  for (const [name, contents] of rows)
+    fresh.set(name, contents.form === 'table' ? { ...contents, isCopied: false, isOwn: true } : contents);
+  copies.run([statement], fresh);
+  const made = targetNames(statement).map((name) => fresh.get(name));
+  const isCopied = made.some((one) => one?.form === 'table' && one.isCopied);
+  for (const name of targetNames(statement)) {
+    const contents = fresh.get(name);
+    if (contents === undefined) rows.delete(name);
+    // A step that each row goes through by itself leaves the copies what they are.
+    else if (!isCopied && contents.form === 'table')
+      rows.set(name, { ...contents, isCopied: true, hasUnaltered: true });
+    else rows.set(name, contents);
+  }
+  return made;
 }
 
 /** Whether a statement takes some rows of a table into a variable, which is copied later. */
@@ -203,6 +227,13 @@ function tablesRead(context: RepairContext, statements: readonly Stmt[]): Set<st
     for (const name of targetNames(statement)) made.add(name);
   }
   return found;
+}
+
+/** `[c for c in frame.columns if c != "label"]`: copied rows have the same columns. */
+export function readsColumnsAlone(source: string, statement: Stmt, name: string): boolean {
+  return [...namesIn(statement)].every(
+    ({ id, end }) => id !== name || /^\s*\.\s*(columns|dtypes)\b/.test(source.slice(end, end + 30)),
+  );
 }
 
 function readNames(statement: Stmt): string[] {

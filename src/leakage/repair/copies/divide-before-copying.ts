@@ -1,19 +1,13 @@
-import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
-import type { Call, Expr, Stmt, Suite } from '../../syntax/ast.js';
-import {
-  expressionsIn,
-  namesIn,
-  namesInExpression,
-  ownExpressions,
-  rootName,
-  statementsIn,
-} from '../../syntax/walk.js';
+import type { Call, Expr, Stmt } from '../../syntax/ast.js';
+import { namesIn, namesInExpression, rootName, statementsIn } from '../../syntax/walk.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
+import { learnsFromRows } from '../learns-from-rows.js';
 import { worksRowByRow } from '../move/dependence.js';
 import type { Parts } from '../move/mapping.js';
 import { calleeName } from '../rows-first/row-order.js';
 import { readSplitCall } from '../split-parts.js';
 import { type Copying, copyingOf } from './copying.js';
+import { laterThan } from './later-statements.js';
 import { NotCopies } from './row-copies.js';
 
 /**
@@ -44,10 +38,17 @@ interface LaterSplit {
 /** The `train_test_split` that divides the copied rows, assigned or returned, in the suite in which they are copied. */
 function laterSplit({ leaks }: RepairContext): LaterSplit | undefined {
   const [leak] = leaks;
-  const statement = leak?.split?.statement;
-  if (statement === undefined || leaks.some(({ split }) => split?.statement !== statement)) return undefined;
-  const call =
-    statement.type === 'return' || statement.type === 'assign' ? statement.value : undefined;
+  if (leak === undefined || leaks.some(({ split }) => split?.statement !== leak.split?.statement))
+    return undefined;
+  const { statement } = leak;
+  return statement.suite.statements
+    .filter((other) => other.start > statement.start)
+    .map(readLaterSplit)
+    .find((found) => found !== undefined);
+}
+
+function readLaterSplit(statement: Stmt): LaterSplit | undefined {
+  const call = statement.type === 'return' || statement.type === 'assign' ? statement.value : undefined;
   if (call?.type !== 'call' || calleeName(call) !== 'train_test_split') return undefined;
   const sources = call.args.filter(({ name }) => name === undefined).map(({ value }) => value);
   if (call.args.some(({ star }) => star !== '')) return undefined;
@@ -123,7 +124,7 @@ class DividedFirst {
       this.#parts.set(base, { train: fresh(`${base}_train`), test: fresh(`${base}_test`) });
     }
     for (const name of this.#copying.projections) {
-      if (!this.#made.has(name))
+      if (!this.#made.has(name) && !finals.has(name))
         this.#made.set(name, { train: fresh(`${name}_train`), test: fresh(`${name}_test`) });
     }
   }
@@ -210,7 +211,7 @@ class DividedFirst {
     const role = this.#copying.roles.get(statement);
     if (role === undefined) return [];
     if (role !== 'projects') return this.#renamed(statement, 'train');
-    if (!worksRowByRow(statement) || learns(statement))
+    if (!worksRowByRow(statement) || learnsFromRows(this.#context.module, statement))
       throw new NotCopies('a step between the copying and the split works on all rows together');
     const lines = (['train', 'test'] as const).map((side) =>
       edited(source, statement, this.#renamed(statement, side)),
@@ -302,11 +303,13 @@ class DividedFirst {
   #checkLater(split: Stmt): void {
     const { module, source } = this.#context;
     const changed = this.#copying.changed;
-    const replaced = new Set<string>([...this.#parts.values(), ...this.#made.values()].flatMap(({ train, test }) => [train, test]));
+    const replaced = new Set<string>(
+      [...this.#parts.values(), ...this.#made.values()].flatMap(({ train, test }) => [train, test]),
+    );
     const check = (statement: Stmt, unless: ReadonlySet<string>): void => {
       for (const { id, end, start } of namesIn(statement)) {
         if (!changed.has(id) || replaced.has(id) || unless.has(id)) continue;
-        if (/^\s*\.\s*(columns|dtypes)\b/.test(source.slice(end, end + 30))) continue;
+        if (/^\s*\.\s*(columns\b|dtypes\b|shape\[-?1)/.test(source.slice(end, end + 30))) continue;
         if (isStored(statement, start)) continue;
         throw new NotCopies(
           `\`${id}\` is read again after the split (line ${source.slice(0, start).split('\n').length})`,
@@ -335,12 +338,6 @@ class DividedFirst {
   }
 }
 
-function learns(statement: Stmt): boolean {
-  return ownExpressions(statement)
-    .flatMap((own) => [...expressionsIn(own)])
-    .some((part) => part.type === 'attribute' && (STATISTIC_METHODS.has(part.name) || FIT_METHODS.has(part.name)));
-}
-
 /** Where the line break before a statement is; the statement itself if there is none. */
 function lineBreakBefore(source: string, { start }: Stmt): number {
   const at = source.lastIndexOf('\n', start - 1);
@@ -358,26 +355,10 @@ function holds(outer: Stmt, inner: Stmt): boolean {
   return outer.start <= inner.start && inner.end <= outer.end;
 }
 
-/** Statements that run after one, in its suite and those around it, up to its function. */
-export function* laterThan(statement: Stmt): Generator<Stmt> {
-  let after = statement;
-  let suite: Suite | undefined = statement.suite;
-  while (suite !== undefined) {
-    for (const other of suite.statements.slice(suite.statements.indexOf(after) + 1)) yield other;
-    const { owner }: Suite = suite;
-    if (owner === undefined || owner.type === 'function' || owner.type === 'class') return;
-    after = owner;
-    suite = owner.suite;
-  }
-}
-
 /** Lines put in before a statement come before an edit at its very start. */
 function joinedAt(edits: readonly TextEdit[], at: number): TextEdit[] {
   const [put, ...more] = edits.filter((edit) => edit.start === at);
   const next = more.find((edit) => edit.end > at);
   if (put === undefined || next === undefined) return [...edits];
-  return [
-    ...edits.filter((edit) => edit !== put && edit !== next),
-    { ...next, text: put.text + next.text },
-  ];
+  return [...edits.filter((edit) => edit !== put && edit !== next), { ...next, text: put.text + next.text }];
 }

@@ -71,17 +71,18 @@ export class RowCopies {
     switch (statement.type) {
       case 'assign': {
         const value = this.of(statement.value, rows, depth);
-        for (const target of statement.targets) this.#assign(target, value, statement.value, rows, depth);
+        for (const target of statement.targets)
+          this.#assign(target, value, statement.value, statement.value, rows);
         return;
       }
       case 'augmented': {
         const name = rootName(statement.target);
-        const held = name === undefined ? undefined : rows.get(name);
-        if (held?.form === 'table' && statement.target.type === 'name' && !held.isOwn)
+        const contents = name === undefined ? undefined : rows.get(name);
+        if (contents?.form === 'table' && statement.target.type === 'name' && !contents.isOwn)
           throw new NotCopies(`\`${name}\` is changed where its rows are copied`);
-        if (held?.form === 'list') held.items.push(...itemsOf(this.of(statement.value, rows, depth)));
-        else if (held?.form === 'table')
-          this.#assign(statement.target, held, statement.target, rows, depth);
+        if (contents?.form === 'list') contents.items.push(...itemsOf(this.of(statement.value, rows, depth)));
+        else if (contents?.form === 'table')
+          this.#assign(statement.target, contents, statement.target, statement.target, rows);
         return;
       }
       case 'expression':
@@ -117,13 +118,8 @@ export class RowCopies {
     return false;
   }
 
-  #assign(
-    target: Expr,
-    value: Rows | undefined,
-    written: Expr,
-    rows: Map<string, Rows>,
-    depth: number,
-  ): void {
+  /** @param whole what the statement assigns, of which `written` is the part for this target */
+  #assign(target: Expr, value: Rows | undefined, written: Expr, whole: Expr, rows: Map<string, Rows>): void {
     if (target.type === 'name') {
       if (value === undefined) rows.delete(target.id);
       else rows.set(target.id, value);
@@ -138,21 +134,21 @@ export class RowCopies {
             : value === undefined
               ? undefined
               : DERIVED;
-        this.#assign(item, each, values ? (written.items[at] ?? written) : written, rows, depth);
+        this.#assign(item, each, values ? (written.items[at] ?? written) : written, whole, rows);
       });
       return;
     }
     const name = rootName(target);
-    const held = name === undefined ? undefined : rows.get(name);
-    if (name === undefined || held?.form !== 'table') {
-      if (held?.form === 'list' || held?.form === 'tuple')
+    const contents = name === undefined ? undefined : rows.get(name);
+    if (name === undefined || contents?.form !== 'table') {
+      if (contents?.form === 'list' || contents?.form === 'tuple')
         throw new NotCopies(`\`${name}\` is changed where its rows are copied`);
       return;
     }
-    if (!held.isOwn) throw new NotCopies(`\`${name}\` is changed where its rows are copied`);
-    if (!this.#isKnownColumn(target, written))
+    if (!contents.isOwn) throw new NotCopies(`\`${name}\` is changed where its rows are copied`);
+    if (!this.#isKnownColumn(target, whole))
       throw new NotCopies('the copied rows get a column that the other rows may lack');
-    rows.set(name, { ...held, hasUnaltered: false });
+    rows.set(name, { ...contents, hasUnaltered: false });
   }
 
   /** `copy["text"] = copy["text"].map(…)`: what is replaced is read, so it is there in all rows. */
@@ -174,17 +170,17 @@ export class RowCopies {
     const { callee, args } = value;
     const name = calleeName(value);
     const owner = callee.type === 'attribute' ? rootName(callee.object) : undefined;
-    const held = owner === undefined ? undefined : rows.get(owner);
-    if (held?.form === 'list' && callee.type === 'attribute' && callee.object.type === 'name') {
+    const contents = owner === undefined ? undefined : rows.get(owner);
+    if (contents?.form === 'list' && callee.type === 'attribute' && callee.object.type === 'name') {
       const added = args.map((argument) => this.of(argument.value, rows, depth));
-      if (name === 'append') held.items.push(added[0]);
-      else if (name === 'extend') held.items.push(...itemsOf(added[0]));
+      if (name === 'append') contents.items.push(added[0]);
+      else if (name === 'extend') contents.items.push(...itemsOf(added[0]));
       else throw new NotCopies('the rows are copied in a way that is not followed');
       return;
     }
     const isInPlace =
       args.some((argument) => argument.name === 'inplace') || /^(pop|insert|update|fill|sort)$/.test(name);
-    if (held?.form === 'table' && isInPlace)
+    if (contents?.form === 'table' && isInPlace)
       throw new NotCopies(`\`${owner}\` is changed where its rows are copied`);
     const tables = args.flatMap((argument) => {
       const passed = argument.value.type === 'name' ? rows.get(argument.value.id) : undefined;
@@ -229,7 +225,8 @@ export class RowCopies {
         return rows.get(expression.id);
       case 'sequence': {
         const items = expression.items.map((item) => this.of(item, rows, depth));
-        if (items.every((item) => item === undefined)) return undefined;
+        const isEmptyList = expression.form === 'list' && items.length === 0;
+        if (!isEmptyList && items.every((item) => item === undefined)) return undefined;
         return { form: expression.form === 'tuple' ? 'tuple' : 'list', items };
       }
       case 'subscript':
@@ -283,8 +280,8 @@ export class RowCopies {
     rows: ReadonlyMap<string, Rows>,
     depth: number,
   ): Rows | undefined {
-    const isByPlace = object.type === 'attribute' && /^i?loc$/.test(object.name);
-    const value = this.of(isByPlace ? object.object : object, rows, depth);
+    const isLocated = object.type === 'attribute' && /^i?loc$/.test(object.name);
+    const value = this.of(isLocated ? object.object : object, rows, depth);
     const [index, ...others] = indices;
     if (value === undefined || index === undefined) return this.#derived(object, rows);
     if (value.form !== 'table') {
@@ -292,12 +289,12 @@ export class RowCopies {
       return value.form === 'derived' ? DERIVED : (value.items[at] ?? DERIVED);
     }
     if (isAll(index) && others.length > 0)
-      return isByPlace ? DERIVED : { ...value, hasUnaltered: false, isOwn: false };
+      return isLocated ? DERIVED : { ...value, hasUnaltered: false, isOwn: false };
     if (others.length > 0 || index.type === 'constant' || index.type === 'sequence') return DERIVED;
     if (index.type === 'slice') return { ...value, isCopied: true, isOwn: false };
     const made = this.of(index, rows, depth);
     // A name that was made from the rows is a condition or positions, another one a list of columns.
-    const isRows = isByPlace || made !== undefined;
+    const isRows = isLocated || made !== undefined;
     return isRows ? { ...value, isCopied: true, isOwn: true } : DERIVED;
   }
 
@@ -320,6 +317,7 @@ export class RowCopies {
     if (SAME_ROWS.test(name) && first?.form === 'list') return this.#stacked(call, first);
     if (SAME_ROWS.test(name) && first?.form === 'table') return { ...first, isOwn: true };
     if ((name === 'shuffle' || name === 'resample' || name === 'repeat') && first?.form === 'table') {
+      this.#checkNumber(call, rows, depth);
       const positional = values.filter((_, at) => args[at]?.name === undefined);
       const tables = positional.filter((value) => value?.form === 'table').map(copied);
       return tables.length > 1 ? { form: 'tuple', items: tables } : tables[0];
@@ -348,10 +346,18 @@ export class RowCopies {
       );
       return drops ? { ...object, isOwn: true } : DERIVED;
     }
+    if (PICKS_ROWS.test(name)) {
+      if (name === 'head' || name === 'tail')
+        throw new NotCopies('the number of rows that are copied is that of all rows');
+      this.#checkNumber(call, rows, depth);
+    }
     if (PICKS_ROWS.test(name)) return { ...object, isCopied: true, isOwn: true };
     if (name === 'append') {
       const added = call.args[0] === undefined ? undefined : this.of(call.args[0].value, rows, depth);
-      return this.#stacked(call, { form: 'list', items: [object, ...(added?.form === 'list' ? added.items : [added])] });
+      return this.#stacked(call, {
+        form: 'list',
+        items: [object, ...(added?.form === 'list' ? added.items : [added])],
+      });
     }
     if (COLUMNS_ALTERED.test(name)) {
       const isKnown = call.args.every(
@@ -366,6 +372,17 @@ export class RowCopies {
       return isKnown ? { ...object, hasUnaltered: false, isOwn: true } : DERIVED;
     }
     return DERIVED;
+  }
+
+  /** `sample(n=5000)`: the training part would be copied until it has as many rows as all rows together. */
+  #checkNumber(call: Call, rows: ReadonlyMap<string, Rows>, depth: number): void {
+    const isSample = calleeName(call) === 'sample';
+    const count = call.args.find(
+      ({ name }, at) => name === 'n' || name === 'n_samples' || (isSample && at === 0 && name === undefined),
+    )?.value;
+    if (count === undefined || (count.type === 'constant' && count.value === null)) return;
+    if (this.of(count, rows, depth) === undefined)
+      throw new NotCopies('the number of rows that are copied is that of all rows');
   }
 
   /** Rows below rows: of one table, with some of them as they were. */
@@ -417,7 +434,12 @@ function itemsOf(value: Rows | undefined): (Rows | undefined)[] {
 }
 
 function isAll(index: Expr): boolean {
-  return index.type === 'slice' && index.lower === undefined && index.upper === undefined && index.step === undefined;
+  return (
+    index.type === 'slice' &&
+    index.lower === undefined &&
+    index.upper === undefined &&
+    index.step === undefined
+  );
 }
 
 /** Functions that give one number, or one for each class. */
