@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { FleetError, InternalError, messageOf } from '../errors.js';
 import { loaderOptions } from '../package-root.js';
+import { type ProcessorAccount, processorMs } from '../processor-time.js';
 import { hasSpareThread, storeSpareThread, takeSpareThread } from './spare-threads.js';
 import { PING, resultOf, type ThreadAnswer } from './thread-answer.js';
 
@@ -24,6 +25,11 @@ export class ThreadEnded extends Error {
   }
 }
 
+/** After how long a task is looked at for the first time, in milliseconds; it counts as computing until then. */
+const FIRST_LOOK_MS = 50;
+/** So many times its limit a task may take in all: on a machine that others use, most of it is waiting for a processor. */
+const MOST_WAITING = 20;
+
 /** How long a thread may take to start, in milliseconds; it may have to index a large known set. */
 const START_MS = 300_000;
 
@@ -35,7 +41,8 @@ export class ComputeThread<Task, Result> {
   readonly #options: ComputeThreadOptions;
   #pool: Piscina<Task | typeof PING, ThreadAnswer<Result>> | undefined;
   /** Resolves once the current thread has answered. */
-  #ready: Promise<unknown> | undefined;
+  #ready: Promise<ProcessorAccount> | undefined;
+  #account: ProcessorAccount;
   #closed = false;
   #isIdle = false;
 
@@ -53,7 +60,7 @@ export class ComputeThread<Task, Result> {
     const pool = this.#pool;
     this.#ready ??= answered(pool);
     try {
-      await this.#ready;
+      this.#account = await this.#ready;
       this.#isIdle = true;
     } catch (thrown) {
       // It may have been ended in the meantime, and another one started.
@@ -67,7 +74,7 @@ export class ComputeThread<Task, Result> {
 
   /**
    * Runs one task; `ready` must come before it.
-   * @param timeoutMs How long the thread may be busy with it.
+   * @param timeoutMs How long the thread may compute for it.
    * @param signal Aborts the task and ends its thread.
    * @throws What the task throws; ThreadEnded; the AbortError of the signal.
    */
@@ -94,24 +101,37 @@ export class ComputeThread<Task, Result> {
   }
 
   /**
-   * Calls back when the thread has been busy for this long; waiting, such as for Redis, does not count.
+   * Calls back when the thread has computed for this long; waiting, such as for Redis or for a processor that others use, does
+   * not count.
    * @returns a function that stops it
    */
   #onTimeUp(ms: number, callback: () => void): () => void {
-    const before = this.#busyMs();
-    let timer: NodeJS.Timeout;
-    const look = () => {
-      const left = ms - (this.#busyMs() - before);
-      // A timer may fire slightly early.
-      if (left <= ms / 20) callback();
-      else timer = setTimeout(look, left);
-    };
-    timer = setTimeout(look, ms);
+    // Most tasks have ended by then, and to ask the kernel takes as long as some of them.
+    const first = Math.min(ms, FIRST_LOOK_MS);
+    let timer = setTimeout(() => {
+      const [computedBefore, activeBefore] = [this.#computedMs(), this.#activeMs()];
+      const look = () => {
+        const active = this.#activeMs() - activeBefore;
+        const computed = this.#computedMs() - computedBefore;
+        // Without an account both are the same.
+        const left = Math.min(ms - first - computed, MOST_WAITING * ms - active);
+        // A timer may fire slightly early.
+        if (left <= ms / 20) callback();
+        else timer = setTimeout(look, left);
+      };
+      look();
+    }, first);
     return () => clearTimeout(timer);
   }
 
-  /** How long the thread has been busy since it was started. */
-  #busyMs(): number {
+  /** How long the thread has computed since it was started, in milliseconds. */
+  #computedMs(): number {
+    const computed = this.#account === undefined ? undefined : processorMs(this.#account);
+    return computed ?? this.#activeMs();
+  }
+
+  /** How long it has not waited for events, be it that it computed or that it had no processor. */
+  #activeMs(): number {
     return this.#pool?.threads[0]?.performance.eventLoopUtilization().active ?? 0;
   }
 
@@ -190,12 +210,13 @@ function startThread({ module, data, heapMb }: ComputeThreadOptions): Piscina {
   return pool;
 }
 
-/** Resolves once the thread of a pool has answered. */
-async function answered(pool: Piscina<typeof PING, ThreadAnswer<unknown>>): Promise<void> {
+/** Resolves once the thread of a pool has answered, with its account. */
+async function answered(pool: Piscina<typeof PING, ThreadAnswer<unknown>>): Promise<ProcessorAccount> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(`it did not start within ${START_MS} ms`), START_MS);
   try {
-    resultOf(await pool.run(PING, { signal: late.signal }));
+    const account = resultOf(await pool.run(PING, { signal: late.signal }));
+    return typeof account === 'string' ? account : undefined;
   } finally {
     clearTimeout(timer);
   }

@@ -1,3 +1,4 @@
+import { type ProcessorAccount, processorAccount } from '../processor-time.js';
 import { fromWire, toWire, type WireError } from './isolation/wire-error.js';
 
 /** A message to a thread, which answers when it is ready for its first task. */
@@ -7,19 +8,19 @@ export const PING = 'ping';
 export type ThreadAnswer<Result> = { readonly result: Result } | { readonly error: WireError };
 
 /**
- * The default export of a thread's module: runs tasks, and answers `PING` when it is ready.
+ * The default export of a thread's module: runs tasks, and answers `PING` with its account when it is ready.
  * @param typed converts a thrown value to its typed error, before its class is lost
  */
 export function answering<Task, Result>(
   doTask: (task: Task) => Promise<Result>,
   prepare: () => Promise<unknown> = async () => undefined,
   typed: (thrown: unknown) => unknown = (thrown) => thrown,
-): (task: Task | typeof PING) => Promise<ThreadAnswer<Result | undefined>> {
+): (task: Task | typeof PING) => Promise<ThreadAnswer<Result | ProcessorAccount>> {
   return async (task) => {
     try {
       if (task !== PING) return { result: await doTask(task) };
       await prepare();
-      return { result: undefined };
+      return { result: processorAccount() };
     } catch (thrown) {
       return { error: toWire(typed(thrown)) };
     }

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Language, Parser } from 'web-tree-sitter';
 import { AnalysisLimitError } from '../errors.js';
 import { packagePath } from '../package-root.js';
+import { threadMs } from '../processor-time.js';
 import { pythonLines } from './lines.js';
 
 /** So many lines of comments in a row are left to the grammar as they are. */
@@ -50,20 +50,6 @@ export function withoutManyComments(source: string): string {
   return parts.join('');
 }
 
-/** The kernel's account of the thread that reads it: nanoseconds on a processor, nanoseconds of waiting, time slices. */
-const SCHEDULE = '/proc/thread-self/schedstat';
-
-/** Processor time of the calling thread, in milliseconds; undefined on a system that does not tell. */
-function threadMilliseconds(): number | undefined {
-  try {
-    const nanoseconds = Number(readFileSync(SCHEDULE, 'utf8').split(' ')[0]);
-    return nanoseconds > 0 ? nanoseconds / 1e6 : undefined;
-  } catch {
-    // Only Linux has the file.
-    return undefined;
-  }
-}
-
 /** How much longer than its processor time a task may take by the clock, where only the clock can be read. */
 const CLOCK_FACTOR = 4;
 
@@ -72,7 +58,7 @@ const CLOCK_FACTOR = 4;
  * clock says that it may be over.
  */
 function threadDeadline(milliseconds: number): () => boolean {
-  const usedBefore = threadMilliseconds();
+  const usedBefore = threadMs();
   if (usedBefore === undefined) {
     const end = performance.now() + CLOCK_FACTOR * milliseconds;
     return () => performance.now() > end;
@@ -81,7 +67,7 @@ function threadDeadline(milliseconds: number): () => boolean {
   return () => {
     const now = performance.now();
     if (now < nextCheckAt) return false;
-    const left = milliseconds - ((threadMilliseconds() ?? Number.POSITIVE_INFINITY) - usedBefore);
+    const left = milliseconds - ((threadMs() ?? Number.POSITIVE_INFINITY) - usedBefore);
     nextCheckAt = now + left;
     return left <= 0;
   };

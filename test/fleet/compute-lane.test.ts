@@ -65,6 +65,15 @@ describe('a lane of tasks', () => {
     expect(await lane.run(3, owner())).toBe(3);
   });
 
+  it.skipIf(process.platform !== 'linux')(
+    'counts what a task computes, not what it waits for a processor',
+    async () => {
+      start({}, 200);
+      expect(await lane.run(-1_000, owner())).toBe(-1_000);
+      await expect(lane.run(600_000, owner())).rejects.toMatchObject({ by: 'deadline' });
+    },
+  );
+
   it('gets the idle thread of a lane that was closed, but not one that was busy', async () => {
     const open = () => new ComputeLane<number, number>({ module, heapMb: 64, timeoutMs: 60_000 });
     lane = open();

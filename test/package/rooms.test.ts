@@ -8,6 +8,7 @@ const LEAVES = [
   'errors',
   'error-table',
   'package-root',
+  'processor-time',
   'config',
   'tenant-queue',
   'event-loop',
@@ -22,6 +23,7 @@ const LEAVES = [
 const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   config: [],
   'package-root': [],
+  'processor-time': [],
   'error-table': [],
   'tenant-queue': [],
   'event-loop': [],

@@ -11,9 +11,13 @@ export interface TestThreadData {
 const { isBroken = false, startMs = 0 } = (workerData ?? {}) as TestThreadData;
 if (isBroken) throw new Error('this thread does not start');
 
-/** A task: how long the thread is busy, in milliseconds. The result is the same number; for 0, the id of the thread. */
+/**
+ * A task: how long the thread is busy, in milliseconds; a negative number, how long it stands still as it does without a
+ * processor. The result is the same number; for 0, the id of the thread.
+ */
 export default answering(
   async (busyMs: number) => {
+    if (busyMs < 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, -busyMs);
     const end = performance.now() + busyMs;
     while (performance.now() < end);
     return busyMs === 0 ? threadId : busyMs;
