@@ -53,6 +53,7 @@ function inputDigest() {
     'package.json',
     'package-lock.json',
     'scripts/build.mjs',
+    'scripts/bundle-threads.mjs',
   ];
   return digest(root, [...configuration, ...filesIn(join(root, 'src')).map((file) => join('src', file))]);
 }
@@ -92,12 +93,14 @@ function publish(source) {
   for (const stale of filesIn(dist).filter((file) => !current.has(file))) rmSync(join(dist, stale));
 }
 
-function build() {
+async function build() {
   const input = inputDigest();
   if (readStamp() === stampOf(input)) return true;
   const scratch = mkdtempSync(join(tmpdir(), 'solution-fleet-build-'));
   try {
     if (!compile(scratch)) return false;
+    const { bundleThreads } = await import('./bundle-threads.mjs');
+    await bundleThreads(scratch);
     publish(scratch);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -109,21 +109,20 @@ export class ComputeLane<Task, Result> {
   async #do(waiting: Waiting<Task, Result>): Promise<void> {
     const { task, signal, resolve, reject } = waiting;
     const [thread, spare] = this.#threads;
-    let spareTimer: NodeJS.Timeout | undefined;
     let isSpareStarted = false;
     try {
       await thread.ready();
       if (signal.aborted) return;
       waiting.isInThread = true;
-      spareTimer = setTimeout(
-        () => {
+      const slow = {
+        afterMs: Math.max(this.#timeoutMs / 4, this.#timeoutMs - SPARE_BEFORE_MS),
+        callback: () => {
           isSpareStarted = true;
           clearTimeout(this.#spareEnd);
           warm(spare);
         },
-        Math.max(this.#timeoutMs / 4, this.#timeoutMs - SPARE_BEFORE_MS),
-      );
-      resolve(await thread.run(task, this.#timeoutMs, signal));
+      };
+      resolve(await thread.run(task, this.#timeoutMs, signal, slow));
     } catch (thrown) {
       // The task that exceeded its time ended its thread: the other one is ready, and this one starts again meanwhile.
       if (isSpareStarted && !this.#isClosed) {
@@ -132,7 +131,6 @@ export class ComputeLane<Task, Result> {
       }
       reject(thrown);
     } finally {
-      clearTimeout(spareTimer);
       if (isSpareStarted) this.#endSpareLater();
     }
   }

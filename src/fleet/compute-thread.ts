@@ -15,6 +15,12 @@ export interface ComputeThreadOptions {
   readonly heapMb: number;
 }
 
+/** What to do during a task that takes long. */
+export interface SlowTask {
+  readonly afterMs: number;
+  callback(): void;
+}
+
 /** Why a thread was ended during a task. */
 export type ThreadEnd = 'deadline' | 'memory' | 'crash';
 
@@ -76,11 +82,13 @@ export class ComputeThread<Task, Result> {
    * Runs one task; `ready` must come before it.
    * @param timeoutMs How long the thread may compute for it.
    * @param signal Aborts the task and ends its thread.
+   * @param slow Called back once the thread has computed for `afterMs`, which is less.
    * @throws What the task throws; ThreadEnded; the AbortError of the signal.
    */
-  async run(task: Task, timeoutMs: number, signal: AbortSignal): Promise<Result> {
+  async run(task: Task, timeoutMs: number, signal: AbortSignal, slow?: SlowTask): Promise<Result> {
     const deadline = new AbortController();
-    const stopTimer = this.#onTimeUp(timeoutMs, () => deadline.abort());
+    const stopTimers = [this.#onTimeUp(timeoutMs, () => deadline.abort())];
+    if (slow !== undefined) stopTimers.push(this.#onTimeUp(slow.afterMs, slow.callback));
     let answer: ThreadAnswer<Result>;
     try {
       if (this.#pool === undefined) throw new InternalError('the thread of a task has not been started');
@@ -95,7 +103,7 @@ export class ComputeThread<Task, Result> {
       if (!isOutOfMemory(thrown)) await this.end();
       throw new ThreadEnded(isOutOfMemory(thrown) ? 'memory' : 'crash');
     } finally {
-      stopTimer();
+      for (const stop of stopTimers) stop();
     }
     return resultOf(answer);
   }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 
@@ -24,6 +25,7 @@ function newProject(): void {
   project = mkdtempSync(join(tmpdir(), 'fleet-build-'));
   for (const file of [
     'scripts/build.mjs',
+    'scripts/bundle-threads.mjs',
     'scripts/setup',
     'assets',
     'tsconfig.json',
@@ -34,11 +36,14 @@ function newProject(): void {
   }
   write('package-lock.json', '{}');
   mkdirSync(join(project, 'node_modules', '@types'), { recursive: true });
-  for (const name of ['typescript', '@typescript', '@types/node', 'undici-types']) {
+  for (const name of ['typescript', '@typescript', '@types/node', 'undici-types', 'esbuild', '@esbuild']) {
     symlinkSync(packagePath('node_modules', name), join(project, 'node_modules', name));
   }
   write('src/cli/main.ts', '#!/usr/bin/env node\nexport const one: number = 1;\n');
   write('src/other.ts', 'export const two: number = 2;\n');
+  const thread = "import { part } from '../part.js';\nexport default () => [part, import.meta.url];\n";
+  write('src/fleet/analysis-task.ts', thread);
+  write('src/part.ts', 'export const part: number = 2;\n');
 }
 
 beforeAll(() => {
@@ -75,8 +80,22 @@ describe('npm run build', () => {
   it('compiles src/ into dist/, with a command that can be run', () => {
     expect(read('dist/cli/main.js')).toMatch(/^#!\/usr\/bin\/env node\nexport const one = 1;/);
     expect(statSync(join(project, 'dist/cli/main.js')).mode & 0o111).toBe(0o111);
-    expect(readdirSync(join(project, 'dist')).sort()).toEqual(['cli', 'other.d.ts', 'other.js']);
+    expect(readdirSync(join(project, 'dist')).sort()).toEqual([
+      'cli',
+      'fleet',
+      'other.d.ts',
+      'other.js',
+      'part.d.ts',
+      'part.js',
+    ]);
     expect(existsSync(join(project, '.fleet'))).toBe(false);
+  });
+
+  it('bundles a thread into its own file, which finds other files as before', async () => {
+    rmSync(join(project, 'dist/part.js'));
+    const path = join(project, 'dist/fleet/analysis-task.js');
+    const { default: run } = (await import(pathToFileURL(path).href)) as { default: () => unknown };
+    expect(run()).toEqual([2, pathToFileURL(path).href]);
   });
 
   it('does nothing where nothing has changed', () => {
