@@ -34,7 +34,7 @@ export class ThreadEnded extends Error {
 /** After how long a task is looked at for the first time, in milliseconds; it counts as computing until then. */
 const FIRST_LOOK_MS = 50;
 /** So many times its limit a task may take in all: on a machine that others use, most of it is waiting for a processor. */
-const MOST_WAITING = 20;
+const MAX_SLOWDOWN = 20;
 
 /** How long a thread may take to start, in milliseconds; it may have to index a large known set. */
 const START_MS = 300_000;
@@ -122,7 +122,7 @@ export class ComputeThread<Task, Result> {
         const active = this.#activeMs() - activeBefore;
         const computed = this.#computedMs() - computedBefore;
         // Without an account both are the same.
-        const left = Math.min(ms - first - computed, MOST_WAITING * ms - active);
+        const left = Math.min(ms - first - computed, MAX_SLOWDOWN * ms - active);
         // A timer may fire slightly early.
         if (left <= ms / 20) callback();
         else timer = setTimeout(look, left);

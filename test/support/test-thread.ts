@@ -16,7 +16,7 @@ if (isBroken) throw new Error('this thread does not start');
 const computedMs = () => threadMs() ?? performance.now();
 
 /**
- * A task: how long the thread computes, in milliseconds; a negative number, how long it stands still as it does without a
+ * A task: how long the thread computes, in milliseconds; a negative number, how long it waits as it does without a
  * processor. The result is the same number; for 0, the id of the thread.
  */
 export default answering(
