@@ -12,6 +12,7 @@ interface CommandModule {
 /** In the order of the help. */
 const COMMAND_MODULES: readonly CommandModule[] = [
   { names: ['check'], load: async () => (await import('./commands/check.js')).addCheckCommand },
+  { names: ['watch'], load: async () => (await import('./commands/watch.js')).addWatchCommand },
   { names: ['refine'], load: async () => (await import('./commands/refine.js')).addRefineCommand },
   { names: ['submit'], load: async () => (await import('./commands/submit.js')).addSubmitCommand },
   {

@@ -220,7 +220,7 @@ export const SETTINGS = {
     'FLEET_ANALYSIS_TIMEOUT_MS',
     '30000',
     count(30_000, 100, MAX_TIMER_MS),
-    'Longest computation over one text in a worker (static analysis, comparison, numbers of a summary); the job then fails with `analysis-limit`. The limit also applies to `fleet contamination`.',
+    'Longest computation over one text (static analysis, comparison, numbers of a summary), in processor time where the system tells it; the job then fails with `analysis-limit`. It also applies to commands that compute themselves, such as `fleet contamination`.',
   ),
   analysisHeapMb: setting(
     'FLEET_ANALYSIS_HEAP_MB',

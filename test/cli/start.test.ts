@@ -115,6 +115,7 @@ const OF_A_WORKER: readonly Fault[] = [
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   check: ['check', 'x.py'],
   refine: ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
+  watch: ['watch'],
   'check by agents': ['check', 'x.py'],
   'refine by agents': ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
   'submit --wait': ['submit', 'solution-check', '--data', 'data.json', '--wait'],
@@ -136,7 +137,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   costs: ['costs'],
   token: ['token', 'list'],
 };
-const ANALYZING = ['check', 'refine'];
+const ANALYZING = ['check', 'refine', 'watch'];
 const WORKERS = [
   'check by agents',
   'refine by agents',

@@ -41,9 +41,36 @@ export async function filesOf(args: readonly string[], exclude: readonly string[
   const files: string[] = [];
   for (const [at, arg] of args.entries()) {
     if (!isFolder[at]) files.push(arg);
-    else files.push(...(await filesBelow(arg, exclude, listed)));
+    else {
+      const found = await searchFolder(arg, exclude, listed);
+      if (!found.hasAny) throw nothingBelow(arg);
+      files.push(...found.files);
+    }
   }
   return files;
+}
+
+/** What is below a folder. */
+export interface FoundBelow {
+  /** Paths of the scripts and notebooks, sorted by name. */
+  readonly files: readonly string[];
+  /** The folder itself and those below it that were searched: a file that is added there would be found. */
+  readonly folders: readonly string[];
+}
+
+/**
+ * The files that a folder means, as `filesOf` says.
+ * @throws UsageError `unreadable-input` if it cannot be read.
+ */
+export function filesBelow(folder: string, exclude: readonly string[]): Promise<FoundBelow> {
+  return searchFolder(folder, exclude, new Set());
+}
+
+function nothingBelow(folder: string): UsageError {
+  return new UsageError(
+    'unreadable-input',
+    `${folder} holds no Python script (.py) and no notebook (.ipynb) to check; hidden folders, virtual environments, empty files and what .gitignore or --exclude names are left out`,
+  );
 }
 
 async function isDirectory(path: string): Promise<boolean> {
@@ -57,11 +84,11 @@ function locationOf(file: string): Promise<string> {
 }
 
 /** @param listed Locations of files that are listed already; those of this folder are added. */
-async function filesBelow(
+async function searchFolder(
   folder: string,
   exclude: readonly string[],
   listed: Set<string>,
-): Promise<string[]> {
+): Promise<FoundBelow & { readonly hasAny: boolean }> {
   // Most commands name files.
   const { default: ignore } = await import('ignore');
   const rulesOf = (base: string, patterns: string | readonly string[]): Rules => ({
@@ -71,9 +98,12 @@ async function filesBelow(
   const top = await realpath(folder);
   const excluded = rulesOf(top, exclude);
   const files: string[] = [];
+  const folders: string[] = [];
   let hasAny = false;
   const walk = async (path: string, rules: readonly Rules[]): Promise<void> => {
-    const entries = await entriesOf(join(folder, relative(top, path)), path);
+    const shown = join(folder, relative(top, path));
+    const entries = await entriesOf(shown, path);
+    folders.push(shown);
     const names = new Set(entries.map(({ name }) => name));
     if (path !== top && ENVIRONMENT.some((name) => names.has(name))) return;
     const own = names.has('.gitignore')
@@ -96,11 +126,7 @@ async function filesBelow(
     }
   };
   await walk(top, await rulesAbove(top, rulesOf));
-  if (hasAny) return files;
-  throw new UsageError(
-    'unreadable-input',
-    `${folder} holds no Python script (.py) and no notebook (.ipynb) to check; hidden folders, virtual environments, empty files and what .gitignore or --exclude names are left out`,
-  );
+  return { files, folders, hasAny };
 }
 
 async function entriesOf(shown: string, path: string) {
@@ -152,7 +178,8 @@ async function rulesAbove(
 }
 
 async function isBlank(file: string): Promise<boolean> {
-  const { size } = await stat(file);
+  // One that was removed meanwhile holds nothing.
+  const { size = 0 } = (await stat(file).catch(() => undefined)) ?? {};
   if (size === 0) return true;
   return (
     size <= MAX_BLANK_BYTES && basename(file).endsWith('.py') && (await readFile(file, 'utf8')).trim() === ''

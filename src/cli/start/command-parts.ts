@@ -21,6 +21,7 @@ const both: PartsOf = () => ['gateway', 'worker'];
 export const COMMAND_PARTS: Readonly<Record<string, PartsOf>> = {
   check: analysisOrWorker,
   refine: analysisOrWorker,
+  watch: () => ['analysis'],
   submit: (config, { wait }) => (wait === true ? ownWorker(config, {}) : []),
   wait: ownWorker,
   worker: () => ['worker'],

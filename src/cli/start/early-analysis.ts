@@ -1,7 +1,7 @@
 import { runsHere } from './where-jobs-run.js';
 
-/** Commands that analyze files in this process, if no model does. */
-const ANALYZING: readonly (string | undefined)[] = ['check', 'refine'];
+/** Commands that analyze files in this process if no model does, and one that never asks a model. */
+const ANALYZING: readonly (string | undefined)[] = ['check', 'refine', 'watch'];
 
 /** The default of FLEET_ANALYSIS_HEAP_MB. */
 const DEFAULT_HEAP_MB = 512;
@@ -15,7 +15,8 @@ export async function startAnalysisEarly(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<void> {
   if (!ANALYZING.includes(args[0]) || args.includes('--help') || args.includes('-h')) return;
-  const isOffline = args.includes('--offline') || environment.FLEET_AGENT === 'offline';
+  const isOffline =
+    args[0] === 'watch' || args.includes('--offline') || environment.FLEET_AGENT === 'offline';
   const agent = isOffline ? 'offline' : 'auto';
   const isOther = !isOffline && !['', 'auto', undefined].includes(environment.FLEET_AGENT);
   if (isOther || !runsHere({ agent, redisUrl: environment.FLEET_REDIS_URL || undefined })) return;
@@ -24,5 +25,6 @@ export async function startAnalysisEarly(
     import('../../solution/parses-as-python.js'),
   ]);
   startPython();
-  startAnalysisThread(Number(environment.FLEET_ANALYSIS_HEAP_MB) || DEFAULT_HEAP_MB);
+  const heapMb = Number(environment.FLEET_ANALYSIS_HEAP_MB);
+  startAnalysisThread(heapMb > 0 ? heapMb : DEFAULT_HEAP_MB);
 }

@@ -30,7 +30,7 @@ function outcomeColor(finding: Finding, colors: Colors): string {
 }
 
 /** What a status rests on, if that is less than the whole way to the scores. */
-function coverageText({ coverage = 'full', checkedBy = [] }: SolutionCheckResult): string {
+export function coverageText({ coverage = 'full', checkedBy = [] }: SolutionCheckResult): string {
   if (coverage === 'full') return '';
   const by = checkedBy.length === 0 ? 'nothing was checked' : `checked by ${checkedBy.join(' and ')}`;
   return ` (coverage ${coverage}: ${by})`;
@@ -101,7 +101,7 @@ function trialText({ trial }: SolutionCheckResult): string[] {
   return [`trial of corrected scripts (${sandbox}): ${counts.join(', ')}`];
 }
 
-function statusColor(status: SolutionCheckResult['status'], colors: Colors): string {
+export function statusColor(status: SolutionCheckResult['status'], colors: Colors): string {
   if (status === 'clean') return colors.green('clean');
   if (status === 'corrected') return colors.cyan('corrected');
   return colors.yellow(status);
