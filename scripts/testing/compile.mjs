@@ -13,6 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import Module from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -203,7 +204,9 @@ function writeCached(fresh, target) {
   copyFileSync(join(root, LOADER), join(fresh, basename(LOADER)));
   const loader = JSON.stringify(pathToFileURL(join(target, basename(LOADER))).href);
   const write = (source, text) => {
-    const bundle = JSON.stringify(join(target, source.replace(/\.ts$/, '.cjs')));
+    const name = source.replace(/\.ts$/, '.cjs');
+    writeFileSync(join(fresh, name), wrapped(readFileSync(join(fresh, name), 'utf8')));
+    const bundle = JSON.stringify(join(target, name));
     writeFileSync(join(fresh, source.replace(/\.ts$/, '.js')), text(bundle));
   };
   write(
@@ -213,6 +216,12 @@ function writeCached(fresh, target) {
   for (const program of CACHED_PROGRAMS) {
     write(program, (bundle) => `import { runProgram } from ${loader};\nrunProgram(${bundle});\n`);
   }
+}
+
+/** A bundle as the function that its loader calls, in ASCII: esbuild leaves other characters in regular expressions. */
+function wrapped(text) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return Module.wrap(text.replace(/[^\0-\x7f]/g, escaped));
 }
 
 const exists = (path) => statSync(path, { throwIfNoEntry: false }) !== undefined;

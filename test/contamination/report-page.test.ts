@@ -10,7 +10,7 @@ import {
   type ReportEntry,
   renderReport,
 } from '../../src/contamination/index.js';
-import { HOSTILE, hasChromium, openBrowser, watchPage } from '../gateway/browser.js';
+import { HOSTILE, hasChromium, openBrowser, SharedPages, watchPage } from '../gateway/browser.js';
 import { readCorpus } from './pairs/corpus.js';
 
 const known =
@@ -34,6 +34,7 @@ describe.skipIf(!hasChromium())('SPEC-SIL-009: the report in a browser', () => {
   const folder = mkdtempSync(join(tmpdir(), 'contamination-report-'));
   const url = pathToFileURL(join(folder, 'report.html')).href;
   let browser: Browser;
+  let pages: SharedPages;
   beforeAll(async () => {
     const renamed = known.replace(/\bsets\b/g, 'groups').replace(/\bgrid\b/g, 'sea');
     const entries = [
@@ -42,6 +43,7 @@ describe.skipIf(!hasChromium())('SPEC-SIL-009: the report in a browser', () => {
     ];
     writeFileSync(join(folder, 'report.html'), renderReport(entries));
     browser = await openBrowser();
+    pages = new SharedPages(browser);
   });
   afterAll(async () => {
     await browser?.close();
@@ -55,7 +57,7 @@ describe.skipIf(!hasChromium())('SPEC-SIL-009: the report in a browser', () => {
   ])(
     'SPEC-SIL-009: is readable at $width pixels, $colorScheme',
     async ({ width, colorScheme, sideBySide }) => {
-      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+      const page = await pages.page({ viewport: { width, height: 900 }, colorScheme });
       const nothingHappened = watchPage(page, url);
       await page.goto(url);
       // Expressions are strings, since they run in the page and not here.
@@ -72,12 +74,12 @@ describe.skipIf(!hasChromium())('SPEC-SIL-009: the report in a browser', () => {
         (color.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
       expect(brightness(background) > brightness(text)).toBe(colorScheme === 'light');
       await nothingHappened();
-      await page.close();
+      await pages.reset();
     },
   );
 
   it('SPEC-SIL-009: matching stretches have the same color on both sides', async () => {
-    const page = await browser.newPage();
+    const page = await pages.page();
     await page.goto(url);
     const sides = (await page.evaluate(
       '[...document.querySelectorAll("details[open] pre")].map((side) => [...side.querySelectorAll("mark")].map((mark) => [mark.textContent, getComputedStyle(mark).backgroundColor]))',
@@ -88,6 +90,5 @@ describe.skipIf(!hasChromium())('SPEC-SIL-009: the report in a browser', () => {
     expect(
       other.map(([text, color]) => [text.replace(/\bgroups\b/g, 'sets').replace(/\bsea\b/g, 'grid'), color]),
     ).toEqual(one);
-    await page.close();
   });
 });

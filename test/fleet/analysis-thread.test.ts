@@ -4,7 +4,7 @@ import { AnalysisThread } from '../../src/fleet/analysis-thread.js';
 import { featureScript } from '../support/feature-script.js';
 import { watchMainThread } from '../support/main-thread.js';
 
-const LARGE = featureScript(500);
+const LARGE = featureScript(100);
 
 let thread: AnalysisThread;
 beforeEach(() => {
@@ -49,7 +49,7 @@ describe('the analysis thread', () => {
     const line = 'x = 1';
     const content = `${line}\ny = 2\n`;
     const located = { start: 0, end: line.length, text: line };
-    const code = `# ...\n${'"a"\n'.repeat(30_000)}`;
+    const code = `# ...\n${'"a"\n'.repeat(10_000)}`;
     const answer = `\`\`\`python\n${code}\`\`\``;
     const expectDoneInThread = await watchMainThread('solution');
     const taken = await analyst().takeCorrection(answer, located, content, true);

@@ -55,13 +55,13 @@ describe('a contamination job', () => {
     await expect(addContamination(fleet, payload)).rejects.toMatchObject({ field: 'testCase.solveTime' });
   });
 
-  it('of a megabyte does not block the event loop of its worker', async () => {
+  it('of a long output does not block the event loop of its worker', async () => {
     const fleet = await startFleet();
     const lines = Array.from(
-      { length: 20_000 },
+      { length: 4_000 },
       (_, index) => `value_${index} = compute(${index}, other[${index % 97}])`,
     );
-    const known = lines.slice(0, 2_000).join('\n');
+    const known = lines.slice(0, 400).join('\n');
     await addKnownSolutions(fleet, [{ testCaseId: 'big', solution: known }]);
     const warm = await addContamination(fleet, { output: 'x = 1', testCase: testCase('big') });
     await warm.result();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page, type Request } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -26,6 +26,41 @@ export async function openBrowser(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('there is no Chromium');
   // The sandbox needs rights that containers and root do not have; only our own pages are opened.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/** What a page may differ in. */
+export type PageOptions = Pick<
+  BrowserContextOptions,
+  'viewport' | 'colorScheme' | 'javaScriptEnabled' | 'bypassCSP'
+>;
+
+/** Pages that tests use one after the other: to open one takes longer than most tests need it. */
+export class SharedPages {
+  readonly #browser: Browser;
+  readonly #pages = new Map<string, Page>();
+
+  constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  async page(options: PageOptions = {}): Promise<Page> {
+    const { viewport, colorScheme = 'light', ...lasting } = options;
+    const key = JSON.stringify(lasting);
+    const page = this.#pages.get(key) ?? (await (await this.#browser.newContext(lasting)).newPage());
+    this.#pages.set(key, page);
+    await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
+    await page.emulateMedia({ colorScheme });
+    return page;
+  }
+
+  /** Leaves what the pages show, and makes them as new for the next test. */
+  async reset(): Promise<void> {
+    for (const page of this.#pages.values()) {
+      page.removeAllListeners();
+      await page.goto('about:blank');
+      await page.context().clearCookies();
+    }
+  }
 }
 
 /** Text that runs a script wherever it is taken for HTML, an address or a script. */
