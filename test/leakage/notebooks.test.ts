@@ -11,6 +11,8 @@ import lightgbm as lgb
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
 import torch
 import xgboost as xgb
 from catboost import CatBoostRegressor
@@ -30,7 +32,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVR
+from scipy.signal import savgol_filter
 from sklearn.tree import DecisionTreeClassifier
+from statsmodels.tsa.seasonal import seasonal_decompose
 t = pd.read_csv("t.csv")
 known, later = pd.read_csv("known.csv"), pd.read_csv("later.csv")
 images, labels = np.load("images.npy"), np.load("labels.npy")

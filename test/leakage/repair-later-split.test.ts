@@ -148,7 +148,10 @@ describe('what is learned before a split with a seed', () => {
     ],
     [
       'an encoder would refuse what the training part lacks',
-      ['codes = OneHotEncoder(sparse_output=False).fit_transform(df[["zone"]])', 'df["code"] = codes[:, 0]'],
+      [
+        'codes = OneHotEncoder(sparse_output=False, min_frequency=9).fit_transform(df[["zone"]])',
+        'df["code"] = codes[:, 0]',
+      ],
       {},
     ],
     [

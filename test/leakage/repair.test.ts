@@ -461,12 +461,12 @@ describe('a rewrite leaves the script as good as it was', () => {
   it.each([
     [
       'in the block',
-      ['X = OneHotEncoder(drop=None).fit_transform(train[["zone"]])'],
-      'encoder = OneHotEncoder(drop=None, handle_unknown="ignore")',
+      ['X = OneHotEncoder(max_categories=9).fit_transform(train[["zone"]])'],
+      'encoder = OneHotEncoder(max_categories=9, handle_unknown="ignore")',
     ],
     [
       'above it',
-      ['encoder = OneHotEncoder()', 'X = encoder.fit_transform(train[["zone"]])'],
+      ['encoder = OneHotEncoder(min_frequency=9)', 'X = encoder.fit_transform(train[["zone"]])'],
       'encoder.set_params(handle_unknown="ignore")',
     ],
   ])(

@@ -219,7 +219,7 @@ describe('the check of a rewrite', () => {
     expect(await problemWith(script(...block(strict)), block(strict), rewrite(strict))).toMatch(
       /`OneHotEncoder` stops at a category/,
     );
-    const encoder = 'OneHotEncoder(handle_unknown="ignore")';
+    const encoder = 'OneHotEncoder(handle_unknown="ignore", min_frequency=9)';
     expect(await problemWith(script(...block(encoder)), block(encoder), rewrite(encoder))).toBeUndefined();
   });
 });

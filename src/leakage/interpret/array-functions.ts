@@ -1,11 +1,15 @@
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
-import { isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { ANY_LABEL } from './any-label.js';
 import { type Arguments, argument } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
 import { asTable } from './table-calls.js';
+
+/** Filters and decompositions of a series in which each value depends on the ones after it. */
+const BOTH_SIDES =
+  /^statsmodels\.(.*\.)?(seasonal_decompose|STL|MSTL|hpfilter|bkfilter|lowess)$|^scipy\.(signal\.(savgol_filter|filtfilt|sosfiltfilt|hilbert|detrend|wiener)|ndimage\.(gaussian|uniform|median)_filter(1d)?)$/;
 
 /** Functions of arrays that put values of other rows into a row, or learn something from all rows. */
 export function arrayFunction(
@@ -17,12 +21,22 @@ export function arrayFunction(
   const [first] = args.positional;
   if (first === undefined) return undefined;
   if (/^(numpy|torch)\.roll$/.test(path)) return rolled(interp, first, args, call);
+  if (BOTH_SIDES.test(path)) return smoothed(interp, first, args, call);
   if (path.endsWith('.sliding_window_view')) return windowView(interp, first, call);
   if (/(^|\.)linalg\.svd$|\.(randomized_svd|pca_lowrank|svds)$/.test(path)) return axes(interp, first, call);
+  if (path === 'pandas.Categorical') return categorical(first, args);
   if (/^numpy\.(add|subtract|maximum|minimum)\.at$/.test(path)) return gathered(interp, first, args, call);
   if (/^scipy\.stats\.(chi2_contingency|fisher_exact|barnard_exact)$/.test(path))
     return testOfCounts(interp, first, call);
   return path === 'pandas.crosstab' ? crossTable(interp, args, call) : undefined;
+}
+
+/** `pd.Categorical(series, categories=levels)`: the rows are those of the series, wherever the levels come from. */
+function categorical(series: Value, args: Arguments): Value | undefined {
+  if (series.type !== 'table') return undefined;
+  const state = series.cell.value;
+  const learned = args.all.reduce((fits, value) => union(fits, factsOf(value).fits), state.fits);
+  return newTable({ ...state, fits: learned });
 }
 
 function rowsTextOf(interp: Interpreter, { args }: Call): string {
@@ -33,9 +47,13 @@ function rowsTextOf(interp: Interpreter, { args }: Call): string {
 /** `np.roll(series, -1)`: the value of the next row. */
 function rolled(interp: Interpreter, value: Value, args: Arguments, call: Call): Value | undefined {
   const by = argument(args, 1, 'shift', 'shifts');
-  const isSeries = value.type === 'table' && value.cell.value.shape === 'column';
   const isBack = by?.type === 'constant' && typeof by.value === 'number' && by.value < 0;
-  if (!isSeries || !isBack) return undefined;
+  return isBack ? laterValues(interp, value, call) : undefined;
+}
+
+/** A series in which each row has got values of later rows. Only the columns of a table are known to be series. */
+function laterValues(interp: Interpreter, value: Value, call: Call): Value | undefined {
+  if (value.type !== 'table' || value.cell.value.shape !== 'column') return undefined;
   const state = value.cell.value;
   const event = interp.fit(
     'future-values',
@@ -45,6 +63,13 @@ function rolled(interp: Interpreter, value: Value, args: Arguments, call: Call):
     call,
   );
   return newTable({ ...state, from: [], fits: union(state.fits, [event]) });
+}
+
+/** `seasonal_decompose(series)`: the trend of a row is a mean of the rows before and after it. */
+function smoothed(interp: Interpreter, value: Value, args: Arguments, call: Call): Value | undefined {
+  const bothSides = argument(args, 4, 'two_sided');
+  if (bothSides?.type === 'constant' && bothSides.value === false) return undefined;
+  return laterValues(interp, value, call);
 }
 
 /** `sliding_window_view(series, 24)`: a window for each row, which shares its values with those beside it. */

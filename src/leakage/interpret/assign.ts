@@ -2,9 +2,11 @@ import type { Expr, Subscript } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, newCell, newTable } from '../values/join.js';
 import { LayeredMap } from '../values/layered-map.js';
+import { originOf } from '../values/region.js';
 import {
   type Column,
   factsOf,
+  opaque,
   type SequenceOf,
   type Table,
   type TableState,
@@ -95,9 +97,15 @@ export function deleteTarget(interp: Interpreter, target: Expr): void {
     const object = interp.evaluate(target.object);
     const names = columnNames(interp, target.indices[0]);
     if (object.type === 'table' && names !== undefined) dropColumns(interp, object, names);
-    // The items after it move up.
-    if (object.type === 'sequence') unorder(interp, object, UNKNOWN);
+    // The items after it move up; which are left was learned if the position was.
+    const learned = { ...NO_FACTS, fits: fitsOf(interp, target.indices) };
+    if (object.type === 'sequence') unorder(interp, object, opaque(learned));
   }
+}
+
+function fitsOf(interp: Interpreter, indices: readonly Expr[]): readonly FitEvent[] {
+  const fits = indices.flatMap((index) => [...factsOf(interp.evaluate(index)).fits]);
+  return fits.filter(({ kind }) => kind === 'feature-selection');
 }
 
 export function dropColumns(interp: Interpreter, table: Table, names: readonly string[]): void {
@@ -233,7 +241,11 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
     if (!isLocator && setTruth(interp, object, indices[0], value, target)) return;
     const { rows } = object.cell.value;
     const others = value.type === 'table' ? value.cell.value.rows : [];
-    if (isLocator && rows.length > 0 && others.some((region) => !rows.includes(region))) {
+    if (
+      isLocator &&
+      rows.length > 0 &&
+      others.some((region) => !rows.includes(region) && !rows.includes(originOf(region)))
+    ) {
       interp.skip(target, 'rows of another table are put into this one');
     }
     fill(interp, object, withFits(interp.dataOf(value), decided), isFrame);

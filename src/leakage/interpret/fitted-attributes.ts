@@ -22,6 +22,8 @@ export function readSearchResult(
   if (/^best_(params|value|trial|values)$/.test(name)) {
     return opaque({ ...NO_FACTS, fits: state.fits, scores: state.argumentFacts.scores });
   }
+  const isWeights = state.path.startsWith('statsmodels.') ? /^(pvalues|tvalues|params|bse)$/ : WEIGHTS;
+  if (training !== undefined && isWeights.test(name) && predicts(state)) return weightsOf(interp, training);
   if (!name.endsWith('_') || training === undefined) {
     if (name === 'layers' || name === 'module') return estimator;
     return undefined;
@@ -42,19 +44,17 @@ export function readSearchResult(
       fits: state.fits,
     });
   }
-  if (/^(feature_importances_|coef_|ranking_|support_)$/.test(name) && predicts(state)) {
-    const subject = `the weights of ${training.subject}`;
-    const event = interp.fit(
-      'feature-selection',
-      subject,
-      training,
-      training.rowsText,
-      training.node,
-      training.statement,
-    );
-    return opaque({ ...NO_FACTS, fits: union([event], training.fits) });
-  }
   return opaque({ ...NO_FACTS, fits: state.fits });
+}
+
+/** Attributes that tell how much a model makes of each feature. */
+const WEIGHTS = /^(feature_importances_|coef_|ranking_|support_)$/;
+
+function weightsOf(interp: Interpreter, training: Training): Value {
+  const { subject, rowsText, node, statement } = training;
+  const weights = `the weights of ${subject}`;
+  const event = interp.fit('feature-selection', weights, training, rowsText, node, statement);
+  return opaque({ ...NO_FACTS, fits: union([event], training.fits) });
 }
 
 function bestParameters(

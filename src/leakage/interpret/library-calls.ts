@@ -32,6 +32,7 @@ import { leftOut, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
 import { groupsOf, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
+import { statisticalModel } from './statistical-models.js';
 import { otherSide } from './steps.js';
 import { fileOf } from './stored-files.js';
 import {
@@ -188,7 +189,7 @@ function constructed(
 }
 
 function construct(path: string, known: EstimatorRole, args: Arguments): Value {
-  const role = removesConstants(path, args) ? 'stateless' : known;
+  const role = removesConstants(path, args) || renamesCategories(path, args) ? 'stateless' : known;
   const [first] = args.positional;
   const steps: Value[] = [];
   const collected = new Set<object>();
@@ -224,6 +225,18 @@ function removesConstants(path: string, args: Arguments): boolean {
   if (!path.endsWith('.VarianceThreshold')) return false;
   const threshold = argument(args, 0, 'threshold');
   return threshold === undefined || (threshold.type === 'constant' && threshold.value === 0);
+}
+
+/**
+ * An encoder that gives each category a column or a number, and puts no rare ones together, learns no more than `get_dummies`
+ * or `LabelEncoder`: the list of the categories.
+ */
+function renamesCategories(path: string, args: Arguments): boolean {
+  if (!/\.(OneHotEncoder|OrdinalEncoder|BinaryEncoder|BaseNEncoder)$/.test(path)) return false;
+  return !['min_frequency', 'max_categories'].some((option) => {
+    const value = args.keywords.get(option);
+    return value !== undefined && !(value.type === 'constant' && value.value === null);
+  });
 }
 
 function booster(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
@@ -386,6 +399,8 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   ) {
     return construct(path, 'network', args);
   }
+  const statistical = statisticalModel(interp, path, args, call);
+  if (statistical !== undefined) return statistical;
   // A class by its name, but a generator of random numbers learns nothing: like `default_rng`.
   const isClass = /^[A-Z]/.test(name) && path !== 'numpy.random.RandomState';
   if (isClass || name === 'create_study') return construct(path, 'object', args);

@@ -1,6 +1,6 @@
 import { STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS } from '../values/facts.js';
+import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import {
   boundedMapping,
   boundedSequence,
@@ -124,12 +124,14 @@ function sequenceMethod(
     case 'copy':
       return newSequence(state);
     case 'pop': {
+      takeOutLearned(interp, receiver, first);
       const index = first === undefined ? -1 : first.type === 'constant' ? Number(first.value) : Number.NaN;
       const popped = state.items.at(index) ?? state.rest ?? UNKNOWN;
       edit(interp, receiver, (items) => items.splice(index, 1));
       return popped;
     }
     case 'remove':
+      takeOutLearned(interp, receiver, first);
       edit(interp, receiver, (items) => {
         const at = items.findIndex(
           (item) => item.type === 'constant' && first?.type === 'constant' && item.value === first.value,
@@ -160,6 +162,21 @@ function sequenceMethod(
     default:
       return unknownCall(interp, args, call);
   }
+}
+
+/**
+ * `columns.remove(weights.idxmin())`: which items are left was learned from rows. So it was where a condition that was
+ * learned decides on it.
+ */
+function takeOutLearned(interp: Interpreter, { cell }: SequenceOf, what: Value | undefined): void {
+  const own = what === undefined ? [] : factsOf(what).fits;
+  const fits = union(own, interp.context.choices).filter(({ kind }) => kind === 'feature-selection');
+  if (fits.length === 0) return;
+  const { items, rest, ...state } = cell.value;
+  const learned = opaque({ ...NO_FACTS, fits });
+  countWork(items.length);
+  const joined = rest === undefined ? learned : joinValues(rest, learned);
+  interp.store.write(cell, { ...state, items: [], rest: items.reduce(joinValues, joined) });
 }
 
 /** Changes a list whose items are known one by one, outside of loops. */

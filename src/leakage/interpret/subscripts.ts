@@ -105,7 +105,7 @@ function picksRows(interp: Interpreter, { indices }: Subscript): boolean {
 function pickedBy(key: Value, value: Value): Value {
   return withChoices(
     value,
-    factsOf(key).fits.filter(({ kind }) => kind === 'selection'),
+    factsOf(key).fits.filter(({ kind }) => kind === 'selection' || kind === 'feature-selection'),
   );
 }
 

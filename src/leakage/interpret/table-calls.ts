@@ -20,7 +20,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { type Arguments, argumentsOf, flag } from './arguments.js';
+import { type Arguments, argument, argumentsOf, flag } from './arguments.js';
 import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { collectedBefore } from './collecting.js';
@@ -353,6 +353,15 @@ export function sideBySide(interp: Interpreter, args: Arguments): Value {
   return newTable({ ...result, fits, columns, dropped });
 }
 
+/** `pd.Series(0.0, index=train.index)`: one number in all rows, in which predictions are put later. */
+function ofOneNumber(args: Arguments, shape: TableState['shape']): Value | undefined {
+  const number = argument(args, 0, 'data');
+  const index = argument(args, 1, 'index');
+  const isNumber = number?.type === 'constant' && typeof number.value === 'number';
+  if (!isNumber || index?.type !== 'positions' || index.steps.length > 0) return undefined;
+  return newTable({ ...emptyTable({ ...NO_FACTS, rows: index.of ?? [] }, shape), blank: true });
+}
+
 export function container(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   const shape = /\.(DataFrame|from_pandas)$/.test(path)
     ? 'frame'
@@ -382,6 +391,8 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
       });
     }
   }
+  const filled = ofOneNumber(args, shape);
+  if (filled !== undefined) return filled;
   // A frame without rows, which is filled column by column or row by row.
   if (shape === 'frame' && first === undefined && !args.keywords.has('data')) {
     const index = args.keywords.get('index');
