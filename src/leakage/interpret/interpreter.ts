@@ -268,7 +268,11 @@ export class Interpreter {
         ...(columns === undefined ? {} : { columns }),
         ...(statement === undefined
           ? this.#nodesOf(node)
-          : { node, statement, callers: statement === this.statement ? this.context.callers : [] }),
+          : {
+              node,
+              statement,
+              callers: isInSameFunction(statement, this.statement) ? this.context.callers : [],
+            }),
         joinedBy: this.joinOf(rows.rows),
       };
       this.#fits.set(key, event);
@@ -387,4 +391,14 @@ export class Interpreter {
   joinOf(rows: readonly Region[]): Stmt | undefined {
     return rows.length > 1 ? this.#joins.get(this.rowsKey(rows)) : undefined;
   }
+}
+
+/** Whether two statements are in one function, or both outside of any. */
+function isInSameFunction(one: Stmt, other: Stmt): boolean {
+  const functionOf = ({ suite }: Stmt): Stmt | undefined => {
+    let { owner } = suite;
+    while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;
+    return owner;
+  };
+  return functionOf(one) === functionOf(other);
 }

@@ -2,6 +2,7 @@ import { FIT_METHODS } from '../../library-models/methods.js';
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
+import { helpersOf, whyNotOnlyLearned } from '../helper-calls.js';
 
 /** Methods that change the list, dictionary or set that they are called on. */
 const MUTATES =
@@ -94,16 +95,13 @@ function* callEffect(context: RepairContext, call: Call): Generator<Effect> {
   }
   if (isInPlace(call) && callee.type === 'attribute') yield* changed(rootName(callee.object));
   // A function of the script may change the tables that are passed to it.
-  const isOwn = callee.type === 'name' && definesFunction(context, callee.id);
+  const helpers = callee.type === 'name' ? helpersOf(context.module, call) : [];
+  const isOwn = helpers.some((helper) => whyNotOnlyLearned(context.module, helper) !== undefined);
   const isPiped = callee.type === 'attribute' && /^(pipe)$/.test(callee.name);
   if (isPiped) throw new NotFollowed('a table goes through a function by `pipe`');
   if (!isOwn) return;
   for (const { value } of call.args)
     if (value.type === 'name' && isRows(context, value.id)) yield* changed(value.id);
-}
-
-function definesFunction({ module }: RepairContext, name: string): boolean {
-  return module.body.statements.some((statement) => statement.type === 'function' && statement.name === name);
 }
 
 function isRows({ watched, watchedEarlier, watchedFrames }: RepairContext, name: string): boolean {

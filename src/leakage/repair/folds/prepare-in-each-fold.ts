@@ -12,6 +12,7 @@ import { sameRows } from '../../values/region.js';
 import { countText } from '../../values/work.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
+import { helpersOf } from '../helper-calls.js';
 import { NotSaid, Saying } from '../rows-first/computations-of-rows.js';
 import { anchorOf, LEARNS } from '../rows-first/learn-on-later-split.js';
 import { rowChangeBetween } from '../rows-first/row-order.js';
@@ -35,9 +36,10 @@ export async function prepareInEachFold(context: RepairContext): Promise<Rewrite
   const statements = anchor.suite.statements.slice(anchor.suite.statements.indexOf(anchor));
   const loop = onlyFoldLoop(statements);
   if (loop === undefined || loop.outer === anchor) return declined('no loop over folds comes after the fit');
-  if (loop.outer.end > context.block.end) return declined('the loop over folds continues after the block');
+  // The whole loop is changed, also where the block ends in it.
+  const block = { start: context.block.start, end: Math.max(context.block.end, loop.outer.end) };
   try {
-    return { text: await preparedInFold(context, anchor, loop, statements) };
+    return { text: await preparedInFold({ ...context, block }, anchor, loop, statements), block };
   } catch (error) {
     if (error instanceof NotFollowed || error instanceof NotSaid) return declined(error.message);
     throw error;
@@ -58,9 +60,13 @@ async function preparedInFold(
   checkLabels(context, preparation, loop);
   const conflict = usedWithFoldModels(context, loop, preparation.names);
   if (conflict !== undefined) throw new NotFollowed(conflict);
+  const madeAgain = new Map<string, string>();
   for (const name of preparation.fitted) {
-    if (!CLONED.test(importOf(context, name) ?? ''))
+    if (CLONED.test(importOf(context, name) ?? '')) continue;
+    const constructed = ownConstructor(context, name, anchor);
+    if (constructed === undefined)
       throw new NotFollowed(`whether \`${name}\` can be made again for each fold is not known`);
+    madeAgain.set(name, constructed);
   }
 
   const taken = new Set<string>();
@@ -78,8 +84,10 @@ async function preparedInFold(
     lines.push(`${own.get(name)} = ${whole}${how === 'copy' ? '.copy()' : ''}`);
   }
   const isImported = /^from sklearn\.base import .*\bclone\b(?! as)/m.test(source);
-  if (preparation.fitted.size > 0 && !isImported) before.unshift('from sklearn.base import clone');
-  for (const name of preparation.fitted) lines.push(`${own.get(name)} = clone(${name})`);
+  if (preparation.fitted.size > madeAgain.size && !isImported)
+    before.unshift('from sklearn.base import clone');
+  for (const name of preparation.fitted)
+    lines.push(`${own.get(name)} = ${madeAgain.get(name) ?? `clone(${name})`}`);
   lines.push(...(await replayed(context, anchor, loop, preparation, own)));
   return context.work.run(() => putIn(context, anchor, loop, own, before, lines));
 }
@@ -155,7 +163,9 @@ function checkRows(
   anchor: Stmt,
   loop: FoldLoop,
 ): void {
-  const change = rowChangeBetween(module, anchor.start, loop.statement.start, (name) => watched.has(name));
+  const isHelper = leaks.every(({ node }) => node.type === 'call' && helpersOf(module, node).length > 0);
+  const from = isHelper ? anchor.end : anchor.start;
+  const change = rowChangeBetween(module, from, loop.statement.start, (name) => watched.has(name));
   if (change !== undefined) throw new NotFollowed('rows change between the fit and the loop over folds');
   const divided = watched.get(loop.table) ?? watchedEarlier.get(loop.table);
   const rows = leaks
@@ -253,6 +263,26 @@ function checkFunctions(module: Module, names: ReadonlySet<string>): void {
         throw new NotFollowed(`\`${statement.name}\` reads \`${read.id}\` from outside`);
     }
   }
+}
+
+/** The call that makes an object of a class of the script, if it is the only one and gives the same in the folds. */
+function ownConstructor({ module, source }: RepairContext, name: string, anchor: Stmt): string | undefined {
+  const made = anchor.suite.statements.filter(
+    (statement) =>
+      statement.type === 'assign' &&
+      statement.targets.some((target) => target.type === 'name' && target.id === name),
+  );
+  const [only, ...others] = made;
+  if (only?.type !== 'assign' || others.length > 0 || only.end > anchor.start) return undefined;
+  const { value } = only;
+  if (value.type !== 'call' || value.callee.type !== 'name') return undefined;
+  const { id } = value.callee;
+  const isOwn = module.body.statements.some((outer) => outer.type === 'class' && outer.name === id);
+  const text = source.slice(value.start, value.end);
+  const changes = [...namesInExpression(value)].some((part) =>
+    isChangedBetween(module, only.end, anchor.suite.statements.at(-1)?.end ?? only.end, part.id),
+  );
+  return isOwn && !changes && !text.includes('\n') ? text : undefined;
 }
 
 /** The module that a variable's constructor is imported from. */

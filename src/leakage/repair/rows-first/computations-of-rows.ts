@@ -1,9 +1,11 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
-import type { Call, Expr, Stmt } from '../../syntax/ast.js';
+import type { Call, Expr, FunctionDefinition, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, partsOf, rootName, statementsIn } from '../../syntax/walk.js';
 import { overlapOf, type Region, sameRows } from '../../values/region.js';
+import { countText } from '../../values/work.js';
 import { freshName, type RepairContext, type TextEdit } from '../context.js';
+import { helpersOf, whyNotOnlyLearned } from '../helper-calls.js';
 import { isRowValue } from '../row-values.js';
 import {
   clustersOfAllRows,
@@ -127,6 +129,8 @@ export class Saying {
   #onRows(leak: Leak, node: Expr): TextEdit[] {
     if (node.type !== 'call') throw new NotSaid('no fit and no statistic in this block');
     const name = calleeName(node);
+    const helpers = helpersOf(this.#context.module, node);
+    if (helpers.length > 0) return this.#helper(leak, node, helpers);
     const groups = this.#groupLoop(leak, node);
     if (groups !== undefined) return groups;
     const bins = readQuantileBins(this.#context.source, node);
@@ -141,6 +145,27 @@ export class Saying {
       return [...picked, ...this.#ofOneGroup(leak, node)];
     }
     throw new NotSaid('what is computed over all rows gives a value for each row');
+  }
+
+  /** `means = means_of(frame, "city")`, `Preparation().fit(frame)`: a helper that learns gets the rows to learn from. */
+  #helper(leak: Leak, node: Call, helpers: readonly FunctionDefinition[]): TextEdit[] {
+    for (const helper of helpers) {
+      const reason = whyNotOnlyLearned(this.#context.module, helper);
+      if (reason !== undefined) throw new NotSaid(reason);
+    }
+    const { statement } = leak;
+    const targets = statement.type === 'assign' ? statement.targets : [];
+    for (const target of targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one]))) {
+      const name = rootName(target) ?? '';
+      const rows = this.#context.watched.get(name) ?? [];
+      if (target.type !== 'name' || (rows.length > 0 && overlapOf(rows, leak.rows) !== 'no'))
+        throw new NotSaid('what a helper computes over all rows gives a value for each row');
+    }
+    if (statement.type !== 'assign' && !FIT_METHODS.has(calleeName(node)))
+      throw new NotSaid('what a helper computes over all rows has no name');
+    const edits = node.args.flatMap(({ value }) => this.#pick(value, true));
+    if (edits.length === 0) throw new NotSaid('the rows of the fit have no name before it');
+    return edits;
   }
 
   /** Statistics of one group after another: the loop goes over the groups of the training rows. */
@@ -268,9 +293,20 @@ export class Saying {
           (inner.type === 'for' && rootName(inner.target) === name));
       if (isAgain) throw new NotSaid(`\`${name}\` is assigned again beside the fit`);
     }
-    const kind = tableKind(this.#context.module, name, this.#statement);
+    const kind = this.#takenLater(name) ?? tableKind(this.#context.module, name, this.#statement);
     if (kind === undefined) throw new NotSaid(`whether \`${name}\` is a frame or an array is not known`);
     return kind;
+  }
+
+  /** How the folds take the same rows of a table: `X.iloc[tr]`, `y[tr]`. */
+  #takenLater(name: string): 'frame' | 'array' | undefined {
+    const [, rows] = /^\[(\w+)\]$/.exec(this.#earlier.ofArray) ?? [];
+    if (rows === undefined) return undefined;
+    const later = this.#context.source.slice(this.#anchor.end);
+    countText(later.length);
+    const isFrame = new RegExp(`(?<![\\w.])${name}\\.iloc\\[${rows}[\\],]`).test(later);
+    const isArray = new RegExp(`(?<![\\w.])${name}\\[${rows}[\\],]`).test(later);
+    return isFrame === isArray ? undefined : isFrame ? 'frame' : 'array';
   }
 
   #constructorText(object: Expr): string {

@@ -10,6 +10,7 @@ import {
 import { sameRows } from '../../values/region.js';
 import { freshName, type RepairContext } from '../context.js';
 import { changesIn, isChangedBetween } from '../divisions.js';
+import { helpersOf } from '../helper-calls.js';
 import { dividedAgain } from './divided-again.js';
 import { calleeName, rowChangeBetween } from './row-order.js';
 import { functionAround } from './table-kind.js';
@@ -61,7 +62,9 @@ export function divideEarlier(
   const count = countOf(context, call, table, anchor, statement);
   if (count === undefined) return `\`${table}\` holds other rows than what is split`;
   const isTable = (name: string): boolean => context.watched.has(name);
-  for (const [from, to] of route.spans) {
+  for (const [at, to] of route.spans) {
+    // A helper that learns gives no rows, whatever it does to find out.
+    const from = at === anchor.start && callsHelper(module, leak) ? anchor.end : at;
     const change = rowChangeBetween(module, from, to, isTable);
     if (change !== undefined)
       return `rows change between the fit and the split (line ${lineOf(source, change)})`;
@@ -82,6 +85,10 @@ export function divideEarlier(
     line: `${rows}, ${rest} = ${divide([`range(${count})`])}`,
     divide,
   };
+}
+
+function callsHelper(module: Module, { node }: Leak): boolean {
+  return node.type === 'call' && helpersOf(module, node).length > 0;
 }
 
 function isFalse(value: Expr): boolean {
@@ -154,7 +161,7 @@ function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
     const around = functionAround(from);
     if (around === target) {
       if (from.start > split.start) return 'the fit runs after the split';
-      spans.push([from.start, split.start]);
+      spans.push([depth > 0 ? from.end : from.start, split.start]);
       return { spans, entry: depth > 0 ? from : undefined };
     }
     if (around?.type !== 'function') return 'the split is in a function and the fit outside of it';
@@ -162,7 +169,7 @@ function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
     const [only] = calls;
     if (only === undefined || calls.length > 1 || !runsForOneTable(only, around.name))
       return `\`${around.name}\` is not called exactly once`;
-    spans.push([from.start, around.end]);
+    spans.push([depth > 0 ? from.end : from.start, around.end]);
     from = only;
   }
   return 'the fit is too deep in functions';
@@ -276,11 +283,11 @@ function assignments(module: Module, name: string, from: number, to: number): nu
 }
 
 /** Whether a variable holds before the anchor what it holds at the split; of a table, one column of it. */
-function isKnownBefore(
+export function isKnownBefore(
   module: Module,
   id: string,
   anchor: Stmt,
-  split: Stmt,
+  split: Pick<Stmt, 'start'>,
   column?: { readonly name: string; readonly lists: ReadonlyMap<string, readonly string[]> },
 ): boolean {
   if (!isAssignedBefore(module, id, anchor)) return false;

@@ -1,5 +1,6 @@
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
 import { statementsIn } from '../../syntax/walk.js';
+import { helpersOf } from '../helper-calls.js';
 
 /** Whether rows of a variable are taken by `iloc`, or by an index alone. */
 export type TableKind = 'frame' | 'array';
@@ -40,7 +41,11 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   const scope = functionAround(before);
   const from = scope?.start ?? 0;
   const assigned = lastAssigned(module, name, from, before.start);
-  const text = assigned === undefined ? '' : source.slice(assigned.start, assigned.end).trim();
+  // What a method of the script gives is not known by its name.
+  const isOwn = assigned?.type === 'call' && helpersOf(module, assigned).length > 0;
+  const text = assigned === undefined || isOwn ? '' : source.slice(assigned.start, assigned.end).trim();
+  const steps = assigned === undefined || isOwn ? undefined : kindAfterSteps(module, assigned, from);
+  if (steps !== undefined) return steps;
   if (/\bpolars\b|\bdask\b/.test(source)) return undefined;
   // Transformers may be told to give frames.
   if (/\bset_output\(|\btransform_output\b/.test(source) && isArrayCall(text)) return undefined;
@@ -57,6 +62,57 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   // Columns have names in a frame alone.
   const named = new RegExp(`(?<![\\w.])${name}\\[\\s*(?:\\[\\s*)?["']`);
   return used.test(since) || used.test(text) || named.test(since) ? 'frame' : undefined;
+}
+
+/** Methods that only arrays have, and those that both have and that leave an array an array. */
+const RESHAPES = /^(reshape|ravel|flatten)$/;
+const KEEPS_KIND = /^(astype|copy|clip|round)$/;
+/** Methods that only frames have, and that give one. */
+const ONLY_OF_FRAMES = /^(select_dtypes|sort_values|reset_index|set_index|fillna|assign)$/;
+
+const OF_FRAMES = /^(drop|rename|dropna|filter|merge|join|query|head|tail|sample|replace)$/;
+
+/** `series.values.reshape(-1, 1)`, `values.astype("float32")`, `frame.filter(regex="^f_")` */
+function kindAfterSteps(module: Module, value: Expr, from: number): TableKind | undefined {
+  if (value.type === 'name') {
+    const made = lastAssigned(module, value.id, from, value.start);
+    return made === undefined || made.start >= value.start ? undefined : kindAfterSteps(module, made, from);
+  }
+  if (value.type === 'attribute' && value.name === 'values') return 'array';
+  if (value.type === 'attribute' || value.type === 'subscript') return kindOfColumn(module, value, from);
+  if (value.type !== 'call' || value.callee.type !== 'attribute') return undefined;
+  const { name, object } = value.callee;
+  const isOfModule = object.type === 'name' && /^(np|numpy|pd|pandas|pl|torch)$/.test(object.id);
+  if (isOfModule) return undefined;
+  if (RESHAPES.test(name) || name === 'to_numpy') return 'array';
+  if (KEEPS_KIND.test(name)) return kindAfterSteps(module, object, from);
+  if (/\bpolars\b|\bdask\b/.test(module.source)) return undefined;
+  if (ONLY_OF_FRAMES.test(name)) return 'frame';
+  if (OF_FRAMES.test(name) && object.type === 'name' && isFrameName(module, object.id, from, value.start))
+    return 'frame';
+  const isOfColumns = value.args.some((argument) => /^(regex|like|columns)$/.test(argument.name ?? ''));
+  return /^(filter|drop|rename)$/.test(name) && isOfColumns ? 'frame' : undefined;
+}
+
+/** `frame["label"]`, `frame.label`: a column of a frame. */
+function kindOfColumn(module: Module, value: Expr, from: number): TableKind | undefined {
+  if (value.type !== 'attribute' && value.type !== 'subscript') return undefined;
+  const { object } = value;
+  const isColumn =
+    value.type === 'attribute'
+      ? !/^(T|index|columns|shape|size|dtypes?|str|dt|cat|iloc|loc|iat|at|plot)$/.test(value.name)
+      : value.indices.length === 1 &&
+        value.indices[0]?.type === 'constant' &&
+        typeof value.indices[0].value === 'string';
+  if (!isColumn || object.type !== 'name') return undefined;
+  return isFrameName(module, object.id, from, value.start) ? 'frame' : undefined;
+}
+
+function isFrameName(module: Module, name: string, from: number, before: number): boolean {
+  const made = lastAssigned(module, name, from, before);
+  if (made === undefined) return false;
+  const text = module.source.slice(made.start, made.end).trim();
+  return (FRAME_START.test(text) && !endsAsArray(text)) || kindAfterSteps(module, made, from) === 'frame';
 }
 
 /** `scaled = raw / norms`, where `raw` is an array. */

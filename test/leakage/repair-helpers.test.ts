@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
+
+const IMPORTS = [
+  'import numpy as np',
+  'import pandas as pd',
+  'from sklearn.ensemble import RandomForestRegressor',
+  'from sklearn.linear_model import Ridge',
+  'from sklearn.metrics import mean_absolute_error',
+  'from sklearn.model_selection import KFold, train_test_split',
+  'from sklearn.preprocessing import MinMaxScaler, StandardScaler',
+];
+
+/** The script after the repair of its first leak, or why there is none. */
+async function repairOf(lines: readonly string[]): Promise<string> {
+  const source = `${[...IMPORTS, ...lines].join('\n')}\n`;
+  const [finding] = (await analyzeLeakage(source)).findings;
+  if (finding === undefined) throw new Error('nothing was found');
+  const repair = await repairLeak(source, finding.codeBlock);
+  if (!repair.ok) return repair.reason;
+  const text = source.replace(repair.codeBlock, () => repair.replacement);
+  expect((await analyzeLeakage(text)).findings).toEqual([]);
+  return text;
+}
+
+const FOLDS = [
+  'errors = []',
+  'for tr, va in KFold(5, shuffle=True, random_state=0).split(X):',
+  '    model = Ridge().fit(X.iloc[tr], y[tr])',
+  '    errors.append(mean_absolute_error(y[va], model.predict(X.iloc[va])))',
+  'print("Final Validation Performance:", np.mean(errors))',
+];
+
+describe('a helper that learns from the table that it gets', () => {
+  const RANK = [
+    'def rank(X, y):',
+    '    forest = RandomForestRegressor(random_state=0)',
+    '    forest.fit(X, y)',
+    '    return pd.Series(forest.feature_importances_, X.columns).sort_values(ascending=False)',
+  ];
+  const DATA = [
+    'data = pd.read_csv("train.csv")',
+    'y = data.pop("price").to_numpy()',
+    'X = data.drop(columns="id")',
+  ];
+  const CHOICE = ['best = rank(X, y)', 'X = X[best.index[:10]]'];
+
+  it('REQ-SF-019: gets the training rows of each fold, taken as the fold takes them', async () => {
+    const text = await repairOf([...RANK, ...DATA, ...CHOICE, ...FOLDS]);
+    expect(text).toContain(
+      [
+        '    fold_x = x_before',
+        '    fold_best = rank(fold_x.iloc[tr], y[tr])',
+        '    fold_x = fold_x[fold_best.index[:10]]',
+        '    model = Ridge().fit(fold_x.iloc[tr], y[tr])',
+      ].join('\n'),
+    );
+  });
+
+  it('REQ-SF-019: a class of the script is made again in each fold', async () => {
+    const text = await repairOf([
+      'class Scaling:',
+      '    def __init__(self, width):',
+      '        self.scaler = MinMaxScaler((0, width))',
+      '    def fit(self, rows):',
+      '        self.scaler.fit(rows)',
+      '        return self',
+      '    def transform(self, rows):',
+      '        return pd.DataFrame(self.scaler.transform(rows), columns=rows.columns)',
+      ...DATA,
+      'scaling = Scaling(2)',
+      'scaling.fit(X)',
+      'X = scaling.transform(X)',
+      ...FOLDS,
+    ]);
+    expect(text).toContain(
+      [
+        '    fold_x = x_before',
+        '    fold_scaling = Scaling(2)',
+        '    fold_scaling.fit(fold_x.iloc[tr])',
+        '    fold_x = fold_scaling.transform(fold_x)',
+      ].join('\n'),
+    );
+  });
+
+  it('REQ-SF-019: in a hold-out, the rows are those that the split will give to the training part', async () => {
+    const text = await repairOf([
+      'def means(frame, key):',
+      '    frame = frame.copy()',
+      '    frame["log"] = np.log1p(frame["price"])',
+      '    return frame.groupby(key)["log"].mean(), frame["log"].mean()',
+      'data = pd.read_csv("train.csv")',
+      'by_city, prior = means(data, "city")',
+      'data["level"] = data["city"].map(by_city).fillna(prior)',
+      'a, b = train_test_split(data, test_size=0.2, random_state=3)',
+      'model = Ridge().fit(a[["level"]], a["price"])',
+      'print("Final Validation Performance:", mean_absolute_error(b["price"], model.predict(b[["level"]])))',
+    ]);
+    expect(text).toMatch(/means\((a|data\.iloc\[fit_rows\]), "city"\)/);
+  });
+
+  it.each([
+    ['changes the table', ['def rank(X, y):', '    X["noise"] = 1', ...RANK.slice(1)], '`rank` changes `X`'],
+    [
+      'gives back the rows',
+      [
+        'def rank(X, y):',
+        '    return (X - X.mean()) / X.std()',
+        'def chosen(X, y):',
+        '    return rank(X, y)',
+      ],
+      'gives a value for each row',
+    ],
+  ])('REQ-SF-019: is not called with other rows if it %s', async (_, helper, reason) => {
+    const choice = reason.includes('gives') ? ['X = chosen(X, y)'] : CHOICE;
+    expect(await repairOf([...helper, ...DATA, ...choice, ...FOLDS])).toContain(reason);
+  });
+});
+
+describe('a series in order that is scaled as a whole', () => {
+  const SERIES = [
+    'prices = pd.read_csv("prices.csv")["close"].values.reshape(-1, 1)',
+    'scaler = MinMaxScaler()',
+    'scaled = scaler.fit_transform(prices)',
+  ];
+  const windows = (first: string, last: string): string[] => [
+    'def windows(part):',
+    '    return np.array([part[i - 60:i, 0] for i in range(60, len(part))]), part[60:, 0]',
+    `a, ya = windows(scaled[${first}])`,
+    `b, yb = windows(scaled[${last}])`,
+    'model = Ridge().fit(a, ya)',
+    'print("Final Validation Performance:", mean_absolute_error(yb, model.predict(b)))',
+  ];
+
+  it.each([
+    ['n = 800', ':n', 'n:', '800'],
+    ['n = int(len(scaled) * 0.8)', '0:n, :', 'n - 60:, :', 'int(len(prices) * 0.8)'],
+    ['steps = len(scaled)', ':steps - 100', 'steps - 100:', 'len(prices) - 100'],
+  ])('REQ-SF-019: is scaled by the rows that come first (%s)', async (count, first, last, bound) => {
+    const text = await repairOf([...SERIES.slice(0, 2), SERIES[2] ?? '', count, ...windows(first, last)]);
+    expect(text).toMatch(/scaled = scaler\.fit\(prices\[:.*\]\)\.transform\(prices\)/);
+    expect(text.replaceAll(/[()]/g, '')).toContain(`prices[:${bound}]`.replaceAll(/[()]/g, ''));
+  });
+
+  it('REQ-SF-019: is not rewritten if windows are made before the rows are divided', async () => {
+    const text = await repairOf([
+      ...SERIES,
+      'def windows(part):',
+      '    return np.array([part[i - 60:i, 0] for i in range(60, len(part))]), part[60:, 0]',
+      'X, y = windows(scaled)',
+      'n = 800',
+      'model = Ridge().fit(X[:n], y[:n])',
+      'print("Final Validation Performance:", mean_absolute_error(y[n:], model.predict(X[n:])))',
+    ]);
+    expect(text).toMatch(/^Not rewritten/);
+  });
+});
