@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { RedisError } from '../errors.js';
+import { messageOf, RedisError } from '../errors.js';
 import type { EndedCall, SentCall } from '../queues/call-record.js';
 import { reclaimLock } from '../queues/reclaim-lock.js';
 import { inFlightKey, limiterKey, spendBase } from '../queues/redis-keys.js';
@@ -20,6 +20,7 @@ import {
 import { waitFor } from './clock.js';
 import { identityOf, JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/stored-answer.js';
+import { noteBlockedModel } from './limiter/blocked-models.js';
 import { keepProbeAlive } from './limiter/keep-probe-alive.js';
 import { limitsOf } from './limiter/model-limits.js';
 import { cooldownMs, DIMENSIONS, learnedLimits } from './limiter/rate-headers.js';
@@ -164,6 +165,7 @@ export class JobInterceptor implements CallInterceptor {
       outcome.message?.model ?? call.model,
     ]);
     if (replyText(status) === 'lost') throw lostJob();
+    if (numbers.says === 'blocked') this.#noteBlocked(call.model);
     const ledger = await this.#ledger;
     ledger?.ended(call, inFlight.number, end, answer);
     const broken = ledger?.brokenInARow(call) ?? 0;
@@ -171,6 +173,13 @@ export class JobInterceptor implements CallInterceptor {
     if (opensCircuit(outcome) && broken > 0 && broken % MAX_BROKEN_ANSWERS === 0)
       throw brokenTooOften(call, MAX_BROKEN_ANSWERS, outcome.detail);
     if (replyText(status) === 'late') throw waitedTooLong(call, Number(value));
+  }
+
+  /** For metrics: a model without credit has no cost of today by which it would be found. No call depends on it. */
+  #noteBlocked(model: string): void {
+    noteBlockedModel(this.#control.client, this.#control.prefix, model).catch((thrown: unknown) => {
+      this.#job.warn(`metrics may not show that ${model} is blocked: ${messageOf(thrown)}`);
+    });
   }
 
   async #open(signal: AbortSignal): Promise<JobLedger> {

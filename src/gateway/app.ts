@@ -4,7 +4,7 @@ import { BodyRoom } from './admission/body-room.js';
 import { ResourceLimits, resourceTable } from './admission/resource-limits.js';
 import { mountLogin } from './auth/login.js';
 import { RequestRate } from './auth/request-rate.js';
-import { mountBoard } from './board/board.js';
+import { BOARD_PATH, mountBoard } from './board/board.js';
 import type { GatewayOptions, ServerLimits } from './gateway-options.js';
 import { boundSending } from './http/bound-sending.js';
 import type { Connections } from './http/connections.js';
@@ -20,6 +20,9 @@ import { allOperations } from './operations/index.js';
 import { serveAsset } from './pages/assets.js';
 import { mountOverview } from './pages/overview-page.js';
 import { mountRuns } from './pages/run/runs-page.js';
+
+/** What people open in a browser, by the routes that are counted. */
+const PAGES = ['/', '/runs', BOARD_PATH, 'other'];
 
 /** The Express application of the gateway. */
 export function createApp(
@@ -51,6 +54,8 @@ export function createApp(
   mountRuns(app, mounting);
   mountBoard(app, mounting);
   const operations = allOperations(link, metrics);
+  for (const { path, method } of operations) metrics.expect(path, method.toUpperCase());
+  for (const page of PAGES) metrics.expect(page, 'GET');
   mountDocs(app, () => openApiDocument(operations));
   mountOperations(app, operations, mounting);
   app.post('/v1/jobs/:kind', (request) => {

@@ -31,6 +31,6 @@ export interface CostReader {
   today(fleet: FleetClient): Promise<Spending>;
   /** @param tenant Only the part of this bound tenant, with its budget. */
   ofRun(fleet: FleetClient, run: string, tenant?: string): Promise<Spending>;
-  /** Models that were called today and whose circuit is open now. */
+  /** Models whose circuit is open now. */
   blockedModels(fleet: FleetClient): Promise<readonly BlockedModel[]>;
 }

@@ -68,6 +68,11 @@ export function limiterKey(prefix: string, model: string): string {
   return `${prefix}::limit:${model}`;
 }
 
+/** Models whose circuit has been opened lately. */
+export function blockedModelsKey(prefix: string): string {
+  return `${prefix}::blocked`;
+}
+
 /** Index of the answers that other jobs may use, and what the keys of the answers begin with. */
 export function callCacheKey(prefix: string): string {
   return `${prefix}::cache`;

@@ -90,6 +90,24 @@ describe('an alert for handlers that do not stop', () => {
   });
 });
 
+describe('an alert for an account without credit', () => {
+  it('goes by the open circuit, also of a model that was never paid for today', async () => {
+    expect(ALERTS.get('FleetNoCredit')).toBe(
+      'max by (model) (fleet_model_blocked_seconds{why="no-credit"}) > 0',
+    );
+    await start();
+    const api = await startMessagesApi({ reply: () => errorReply(402) });
+    try {
+      await test.worker(runnerFor(api));
+      await addSolutionCheck(test.fleet, script('unpaid'));
+      const blocked = 'fleet_model_blocked_seconds{model="claude-test",why="no-credit"}';
+      await expect.poll(() => sample(blocked)).toBeGreaterThan(0);
+    } finally {
+      await api.close();
+    }
+  });
+});
+
 describe('an alert for a Redis that is nearly full', () => {
   it('goes by its memory and its limit, and comes before the gateway refuses anything', async () => {
     expect(ALERTS.get('FleetRedisNearlyFull')).toBe(

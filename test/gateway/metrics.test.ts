@@ -70,6 +70,26 @@ describe('/metrics', () => {
     ).toBe(3);
   });
 
+  it('serves failures as 0 before the first one, because Prometheus sees an increase only between two values', async () => {
+    const samples = await scrape();
+    for (const reason of ['killed-its-worker', 'handler-ignored-abort', 'unauthorized']) {
+      expect(samples.get(jobs('failed', reason))).toBe(0);
+    }
+    const failed = (route: string, method: string) =>
+      `fleet_http_requests_total{route="${route}",method="${method}",status="500"}`;
+    expect([samples.get(failed(SUBMIT, 'POST')), samples.get(failed('/board', 'GET'))]).toEqual([0, 0]);
+  });
+
+  it('keeps the time of requests that wait apart', async () => {
+    await test.worker(runnerFor(api));
+    await gateway.send('POST', SUBMIT, CHECK);
+    await gateway.send('POST', `${SUBMIT}?wait`, CHECK);
+    const samples = await scrape();
+    const count = (waits: string) =>
+      samples.get(`fleet_http_request_duration_seconds_count{route="${SUBMIT}",waits="${waits}"}`);
+    expect([count('no'), count('yes')]).toEqual([1, 1]);
+  });
+
   it('counts a cancelled job as cancelled', async () => {
     const { json } = await gateway.send('POST', SUBMIT, CHECK);
     await gateway.send('DELETE', `/v1/jobs/${json.id}`);

@@ -12,7 +12,7 @@ import { guardBoard } from './board-guard.js';
 import { BoardQueue } from './board-queue.js';
 import { BoardServer } from './board-server.js';
 
-const BOARD_PATH = '/board';
+export const BOARD_PATH = '/board';
 /** Who may change queues on the board. */
 const WRITER: Role = 'admin';
 /** How often the pipeline queues are looked up, in milliseconds. */

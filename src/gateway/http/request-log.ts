@@ -4,8 +4,18 @@ import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Caller } from '../auth/caller.js';
 
+/** A request that has ended. */
+export interface EndedRequest {
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** Whether its client asked to wait: for a job, or for events. Its time then says nothing about the gateway. */
+  readonly waits: boolean;
+}
+
 /** Called for every request that has ended. */
-export type RequestObserver = (route: string, method: string, status: number, seconds: number) => void;
+export type RequestObserver = (request: EndedRequest) => void;
 
 /** Requests that are being handled. */
 export interface OpenRequests {
@@ -40,7 +50,9 @@ export function requestLog(logger: Logger, observe: RequestObserver, open: OpenR
       const route = String(response.locals.route ?? 'other');
       const caller = response.locals.caller as Caller | undefined;
       const status = response.headersSent ? response.statusCode : 499;
-      observe(route, request.method, status, ms / 1_000);
+      const isStream = /^text\/event-stream/.test(String(response.get('content-type') ?? ''));
+      const waits = isStream || request.query.wait !== undefined;
+      observe({ route, method: request.method, status, seconds: ms / 1_000, waits });
       logger.debug({ requestId, method: request.method, route, status, ms, token: caller?.id }, 'request');
     };
     response.once('close', end);

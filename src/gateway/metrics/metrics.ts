@@ -5,9 +5,11 @@ import { runScript, script } from '../../queues/run-script.js';
 import { servedQueues } from '../../queues/served-queues.js';
 import { readWorkerReports } from '../../queues/worker-report.js';
 import type { Gateway } from '../gateway.js';
+import type { EndedRequest } from '../http/request-log.js';
 import { sharedReading } from '../http/shared-reading.js';
 import { type Depth, readDepth } from './depth.js';
 import { DurationHistogram } from './duration-histogram.js';
+import { expectedTotals } from './expected-totals.js';
 import { readPipelineDepths } from './pipeline-depths.js';
 
 /** How many failed jobs one script reads, so that Redis serves other clients in between. */
@@ -52,7 +54,7 @@ const REQUEST_BOUNDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300];
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Counter<'route' | 'method' | 'status'>;
-  readonly #requestSeconds: Histogram<'route'>;
+  readonly #requestSeconds: Histogram<'route' | 'waits'>;
   readonly #depth: Gauge<'kind' | 'state'>;
   readonly #load: Gauge<'kind'>;
   readonly #oldest: Gauge<'kind'>;
@@ -90,8 +92,8 @@ export class Metrics {
     });
     this.#requestSeconds = new Histogram({
       name: 'fleet_http_request_duration_seconds',
-      help: 'Time from a request to the end of its answer.',
-      labelNames: ['route'],
+      help: 'Time from a request to the end of its answer; waits: whether its client asked to wait.',
+      labelNames: ['route', 'waits'],
       buckets: REQUEST_BOUNDS,
       registers,
     });
@@ -180,10 +182,15 @@ export class Metrics {
     this.#registry.registerMetric(this.#durations as never);
   }
 
+  /** Serves a 0 for failures of a route: an alert would not see the first one otherwise. */
+  expect(route: string, method: string): void {
+    this.#requests.inc({ route, method, status: '500' }, 0);
+  }
+
   /** Counts a request that has ended. */
-  observe(route: string, method: string, status: number, seconds: number): void {
+  observe({ route, method, status, seconds, waits }: EndedRequest): void {
     this.#requests.inc({ route, method, status: String(status) });
-    this.#requestSeconds.observe({ route }, seconds);
+    this.#requestSeconds.observe({ route, waits: waits ? 'yes' : 'no' }, seconds);
   }
 
   get contentType(): string {
@@ -202,7 +209,9 @@ export class Metrics {
     await Promise.all(gateway.fleet.kinds.names.map((kind) => this.#readQueue(gateway, kind)));
     await this.#readPipelineQueues(gateway);
     await Promise.all([this.#readCosts(gateway), this.#readWorkers(gateway), this.#readRedis(gateway)]);
-    for (const total of this.#totals) total.set(totals);
+    const expected = expectedTotals(gateway.fleet.kinds.names).map((field) => [field, 0] as const);
+    const counted = new Map([...expected, ...totals]);
+    for (const total of this.#totals) total.set(counted);
     this.#durations.set(gateway.fleet.kinds.names, totals);
   });
 
