@@ -5,9 +5,10 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 
 # What a running fleet needs of them, without types, sources and source maps, and a list of them with their licenses. Only the
-# lock file decides about this layer of the image.
+# lock file decides about this layer of the image. npm keeps the compiler, which is an optional peer of a package that runs.
 FROM packages AS production
 RUN npm prune --omit=dev --ignore-scripts \
+    && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin \
     && npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx > sbom.cdx.json \
     && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete
 

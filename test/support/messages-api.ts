@@ -51,7 +51,10 @@ export interface MessagesApi {
 export async function startMessagesApi(options: {
   readonly reply: Script;
   readonly port?: number;
+  /** Address to listen on; default: loopback. */
+  readonly host?: string;
 }): Promise<MessagesApi> {
+  const { host = '127.0.0.1' } = options;
   const requests: RecordedRequest[] = [];
   const arrivals: { count: number; resolve: () => void }[] = [];
 
@@ -88,11 +91,11 @@ export async function startMessagesApi(options: {
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+    server.listen(options.port ?? 0, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     requests,
     arrived: (count) =>
       new Promise((resolve) => {
