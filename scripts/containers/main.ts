@@ -5,7 +5,8 @@
 import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { packagePath } from '../../src/package-root.js';
-import { Report } from '../testing/checks.js';
+import { startTraceCollector } from '../../test/support/trace-collector.js';
+import { must, Report } from '../testing/checks.js';
 import { provideBaseImages } from './base-images.js';
 import { checkCommands } from './check-commands.js';
 import { FleetCheck } from './check-fleet.js';
@@ -17,7 +18,7 @@ import { checkScaling } from './check-scaling.js';
 import { checkSettings } from './check-settings.js';
 import { type Engine, engineFolder, NoEngine, openEngine } from './engine.js';
 import { Project } from './project.js';
-import { Provider } from './provider.js';
+import { addressOfThisMachine, Provider } from './provider.js';
 
 const USAGE = `usage: npm run test:containers -- [--fresh]
 
@@ -25,6 +26,8 @@ const USAGE = `usage: npm run test:containers -- [--fresh]
 `;
 /** How long the provider takes for an answer, at least and at most, in milliseconds. */
 const ANSWER_MS = [2_000, 4_000] as const;
+/** What the traces are to be found by. */
+const SERVICE = 'fleet-in-containers';
 const { values } = parseArgs({
   options: { fresh: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
 });
@@ -61,11 +64,14 @@ async function checkAll({ docker, version, isOwn }: Engine, report: Report): Pro
   const origins = await provideBaseImages(docker, isOwn);
   for (const [tag, origin] of origins) report.fact(`${tag}: ${origin}`);
   const provider = await Provider.start(docker, ANSWER_MS);
+  const collector = await startTraceCollector(await addressOfThisMachine(docker));
   const project = await Project.create(docker, {
     FLEET_AGENT: 'anthropic',
     FLEET_CONCURRENCY: '5',
     ANTHROPIC_API_KEY: 'test-key',
     ANTHROPIC_BASE_URL: provider.url,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_SERVICE_NAME: SERVICE,
   });
   try {
     await project.remove();
@@ -80,9 +86,18 @@ async function checkAll({ docker, version, isOwn }: Engine, report: Report): Pro
     await checkCommands(report, docker);
     await checkSettings(report, docker);
     await checkProject(report, project, provider, origins);
+    await report.check('gateway and workers send traces to the collector', () => {
+      const spans = collector.received.filter(({ body }) => body.includes(SERVICE));
+      const missing = ['POST /v1/jobs', 'chat '].filter(
+        (name) => !spans.some(({ body }) => body.includes(name)),
+      );
+      must(missing.length === 0, `no span ${missing.join(' and ')} in ${collector.received.length} requests`);
+      return undefined;
+    });
   } finally {
     await project.remove();
     await provider.close();
+    collector.close();
   }
 }
 

@@ -104,7 +104,7 @@ export class Provider {
 }
 
 /** Where containers reach programs of this machine: the first address of the default network is that of its bridge. */
-async function addressOfThisMachine(docker: Docker): Promise<string> {
+export async function addressOfThisMachine(docker: Docker): Promise<string> {
   const [config] = await docker.inspect<{ Subnet: string; Gateway?: string }[]>('bridge', '.IPAM.Config');
   must(config !== undefined, 'the default network of the engine has no addresses');
   return config.Gateway || config.Subnet.replace(/\.0\/\d+$/, '.1');

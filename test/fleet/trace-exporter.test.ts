@@ -1,37 +1,11 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startTraceExporter } from '../../src/fleet/trace-exporter.js';
+import { startTraceCollector } from '../support/trace-collector.js';
 
 const warnings: string[] = [];
 const logger = pino({}, { write: (line: string) => warnings.push(line) });
-
-interface Received {
-  readonly path: string | undefined;
-  readonly type: string | undefined;
-  readonly body: string;
-}
-
-/** Takes what a collector of traces would. */
-async function startCollector() {
-  const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString('latin1');
-      received.push({ path: request.url, type: request.headers['content-type'], body });
-      response.end();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, received, close: () => server.close() };
-}
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -48,7 +22,7 @@ describe('the exporter of traces', () => {
   });
 
   it('sends spans to the collector, with the name of the service, at the latest when it is shut down', async () => {
-    const collector = await startCollector();
+    const collector = await startTraceCollector();
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment=test');
     const traces = await startTraceExporter(logger);
@@ -68,7 +42,7 @@ describe('the exporter of traces', () => {
   });
 
   it('does not fail a command whose collector is not there', async () => {
-    const collector = await startCollector();
+    const collector = await startTraceCollector();
     collector.close();
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
     vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '200');
