@@ -4,16 +4,16 @@ import { must, type Report } from '../testing/checks.js';
 import type { Docker } from './docker.js';
 
 export const IMAGE = 'solution-fleet';
-const MOST_BYTES = 350e6;
+const MAX_BYTES = 350e6;
 
 /** What is in the image, and what is not. */
 export async function checkImage(report: Report, docker: Docker): Promise<void> {
-  await report.check(`the image has at most ${MOST_BYTES / 1e6} MB`, async () => {
+  await report.check(`the image has at most ${MAX_BYTES / 1e6} MB`, async () => {
     const bytes = await docker.inspect<number>(IMAGE, '.Size');
     const base = await docker.inspect<number>('node:20-bookworm-slim', '.Size');
     const size = (count: number) => `${Math.round(count / 1e6)} MB`;
     report.fact(`image ${size(bytes)}, of which ${size(base)} are its base`);
-    must(bytes <= MOST_BYTES, size(bytes));
+    must(bytes <= MAX_BYTES, size(bytes));
     return undefined;
   });
 

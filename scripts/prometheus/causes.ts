@@ -153,7 +153,7 @@ async function failRequest(fleet: Fleet): Promise<void> {
   if (status !== 500) throw new Error(`the gateway answered ${status}`);
 }
 
-const isHeldBackBy = (why: string) => (alert: ActiveAlert) => alert.labels.why === why;
+const isBlockedBy = (why: string) => (alert: ActiveAlert) => alert.labels.why === why;
 
 export const CAUSES: readonly Cause[] = [
   {
@@ -219,15 +219,15 @@ export const CAUSES: readonly Cause[] = [
   { alert: 'FleetGatewayErrors', make: failRequest },
   {
     alert: 'FleetGatewayEventLoopSlow',
-    // It must still answer each scrape within its second: an answer that nobody takes begins the measurement anew as well.
+    // It must still answer each scrape within its second: an answer that nobody takes also begins a new measurement.
     make: (fleet) => freeze(fleet.gateway.child.pid, 600, 20, 300),
   },
   {
     alert: 'FleetModelHeldBack',
-    fits: isHeldBackBy('rate-limited'),
+    fits: isBlockedBy('rate-limited'),
     make: async (fleet) => {
       fleet.reply = () => rateLimitReply('600');
-      await fleet.startWorker({ FLEET_MODEL: 'claude-held-back' });
+      await fleet.startWorker({ FLEET_MODEL: 'claude-limited' });
       await submit(fleet);
     },
   },

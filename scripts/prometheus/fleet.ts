@@ -69,7 +69,7 @@ export class Fleet {
     return this.#worker;
   }
 
-  /** Starts a worker that asks the provider, in place of the one before. */
+  /** Starts a worker that asks the provider, instead of the one before. */
   async startWorker(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.stopWorker();
     this.#worker = startFleetCommand(['worker', '--drain', '0'], {
