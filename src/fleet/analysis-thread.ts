@@ -16,10 +16,12 @@ const MAX_SHORT_CHARACTERS = 16_384;
 export class AnalysisThread {
   readonly #lanes: TwoLanes<AnalysisTask, unknown>;
 
-  constructor(limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS) {
+  /** @param alone Whether one thread analyzes texts of any length, since they are all of one tenant. */
+  constructor(limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS, { alone = false } = {}) {
     this.#lanes = new TwoLanes('the static analysis of the text', limits, {
       short: ANALYSIS,
       long: ANALYSIS,
+      alone,
     });
   }
 
@@ -42,7 +44,7 @@ export class AnalysisThread {
     return { ...analyst, parses };
   }
 
-  /** Starts the thread for short texts before there is a task. */
+  /** Starts the thread of most tasks before there is one. */
   warm(): void {
     this.#lanes.warm();
   }

@@ -7,6 +7,8 @@ export interface ComputeLaneOptions extends ComputeThreadOptions {
   readonly timeoutMs: number;
   /** How long an unused second thread stays alive, in milliseconds; default: a minute. */
   readonly spareMs?: number;
+  /** Whether there is no second thread: after a task that took too long, the next ones wait for a new thread. */
+  readonly alone?: boolean;
 }
 
 /** For whom a task is run, and what aborts it. */
@@ -35,6 +37,7 @@ const SPARE_BEFORE_MS = 3_000;
 export class ComputeLane<Task, Result> {
   readonly #timeoutMs: number;
   readonly #spareMs: number;
+  readonly #alone: boolean;
   /** The thread for the next task, and its replacement. */
   #threads: readonly [ComputeThread<Task, Result>, ComputeThread<Task, Result>];
   readonly #queue = new TenantQueue<Waiting<Task, Result>>();
@@ -45,6 +48,7 @@ export class ComputeLane<Task, Result> {
   constructor(options: ComputeLaneOptions) {
     this.#timeoutMs = options.timeoutMs;
     this.#spareMs = options.spareMs ?? 60_000;
+    this.#alone = options.alone ?? false;
     this.#threads = [new ComputeThread(options), new ComputeThread(options)];
   }
 
@@ -122,7 +126,7 @@ export class ComputeLane<Task, Result> {
           warm(spare);
         },
       };
-      resolve(await thread.run(task, this.#timeoutMs, signal, slow));
+      resolve(await thread.run(task, this.#timeoutMs, signal, this.#alone ? undefined : slow));
     } catch (thrown) {
       // The task that exceeded its time ended its thread: the other one is ready, and this one starts again meanwhile.
       if (isSpareStarted && !this.#isClosed) {

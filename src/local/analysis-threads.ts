@@ -18,7 +18,7 @@ export class AnalysisThreads {
   /** @param count default: the number of cores that this process may use */
   constructor(limits: ComputeLimits, count = availableParallelism()) {
     this.#threads = Array.from({ length: count }, () => ({
-      analysis: new AnalysisThread(limits),
+      analysis: new AnalysisThread(limits, { alone: true }),
       scripts: 0,
     }));
     // It loads the analysis while the process reads its files.
