@@ -39,7 +39,7 @@ export const staticCheck: BenchRow = {
     const analyze: number[] = [];
     const parse: number[] = [];
     for (let index = 0; index < 20; index += 1) {
-      // The syntax of a script that was analyzed before is kept.
+      // The syntax of a script that was analyzed before is cached.
       const script = `${SCRIPT}# ${index}\n`;
       analyze.push(await timed(() => analyzeLeakage(script)));
       parse.push(await timed(() => parsesAsPython(script)));

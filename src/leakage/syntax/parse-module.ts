@@ -18,27 +18,27 @@ async function parseWithMagics(
   return { tree: await parsePython(text), hidden };
 }
 
-/** Scripts of which the syntax is kept: an original and its possible corrections, which are analyzed and compared in turn. */
-const MAX_KEPT = 3;
-/** Longer ones are not kept, in UTF-16 code units: their syntax takes a hundred times their memory. */
-const MAX_KEPT_LENGTH = 65_536;
+/** Scripts of which the syntax is cached: an original and its possible corrections, which are analyzed and compared in turn. */
+const MAX_CACHED = 3;
+/** Longer ones are not cached, in UTF-16 code units: their syntax takes a hundred times their memory. */
+const MAX_CACHED_LENGTH = 65_536;
 
 /** The last one used comes last. */
-const kept = new Map<string, Promise<Module>>();
+const cached = new Map<string, Promise<Module>>();
 
 /**
- * Parses a script (notebook magics allowed) into the syntax the analysis works on. The syntax of the last scripts is kept, and is
+ * Parses a script (notebook magics allowed) into the syntax the analysis works on. The syntax of the last scripts is cached, and is
  * the same object for each caller: nobody changes it.
  */
 export function parseModule(source: string): Promise<Module> {
-  if (source.length > MAX_KEPT_LENGTH) return parseNow(source);
-  const parsing = kept.get(source) ?? parseNow(source);
-  kept.delete(source);
-  kept.set(source, parsing);
-  const [oldest] = kept.keys();
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  if (source.length > MAX_CACHED_LENGTH) return parseNow(source);
+  const parsing = cached.get(source) ?? parseNow(source);
+  cached.delete(source);
+  cached.set(source, parsing);
+  const [oldest] = cached.keys();
+  if (cached.size > MAX_CACHED && oldest !== undefined) cached.delete(oldest);
   // A failure depends on the time that parsing took.
-  parsing.catch(() => kept.delete(source));
+  parsing.catch(() => cached.delete(source));
   return parsing;
 }
 

@@ -18,7 +18,7 @@ function frozen(value: unknown, seen = new Set<unknown>()): void {
 }
 
 describe('the syntax of a script', () => {
-  it.each(SCRIPTS)('is kept for the next step and changed by none: %s', async (_name, script) => {
+  it.each(SCRIPTS)('is cached for the next step and changed by none: %s', async (_name, script) => {
     const module = await parseModule(script);
     frozen(module);
     const { findings } = await analyzeLeakage(script);
@@ -32,7 +32,7 @@ describe('the syntax of a script', () => {
     expect(await parseModule(script)).toBe(module);
   });
 
-  it('of long scripts, and of others than the last three, is not kept', async () => {
+  it('of long scripts, and of others than the last three, is not cached', async () => {
     const first = await parseModule('a = 1\n');
     expect(await parseModule('a = 1\n')).toBe(first);
     for (const text of ['b = 1\n', 'c = 1\n', 'd = 1\n']) await parseModule(text);
