@@ -14,7 +14,8 @@ RUN npm prune --omit=dev --ignore-scripts \
 
 FROM packages AS build
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts ./scripts
+COPY scripts/build.mjs ./scripts/build.mjs
+COPY scripts/setup ./scripts/setup
 COPY assets ./assets
 COPY src ./src
 RUN node scripts/build.mjs && find dist -type f -name '*.d.ts' -delete
@@ -27,7 +28,8 @@ LABEL org.opencontainers.image.title="solution-fleet" \
       org.opencontainers.image.base.name="docker.io/library/node:20-bookworm-slim"
 # python3 judges exactly whether a corrected script still parses; it runs nothing of the script. python3-minimal would not do:
 # it has no json module.
-# redis-server is for `demo` and `check`, which run a temporary one; the fleet's own Redis is elsewhere.
+# redis-server is for `demo`, and for `check` and `refine` with a model: they run a temporary one. The fleet's own Redis is
+# elsewhere.
 # tini is process 1: it passes signals on, also while node still starts, and reaps what node leaves behind.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends python3 redis-server tini \

@@ -5,9 +5,10 @@ import { packagePath } from '../../src/package-root.js';
 import { must, type Report } from '../testing/checks.js';
 import { IMAGE } from './check-image.js';
 import type { Docker } from './docker.js';
+import { scriptOf } from './provider.js';
 
 /** Commands that need nothing but `docker run`. */
-export async function checkCommands(report: Report, docker: Docker): Promise<void> {
+export async function checkCommands(report: Report, docker: Docker, providerUrl: string): Promise<void> {
   const leaky = readFileSync(packagePath('examples', 'scripts', 'leaky_scaler.py'), 'utf8');
 
   await report.check('docker run solution-fleet --help', async () => {
@@ -22,6 +23,17 @@ export async function checkCommands(report: Report, docker: Docker): Promise<voi
     });
     const [entry] = JSON.parse(stdout) as { status?: string; result?: { status?: string } }[];
     must(exitCode === 1 && JSON.stringify(entry).includes('"corrected"'), `exit ${exitCode}: ${stdout}`);
+    return undefined;
+  });
+
+  await report.check('the same with a key asks the model', async () => {
+    const key = ['-e', 'ANTHROPIC_API_KEY=test-key', '-e', `ANTHROPIC_BASE_URL=${providerUrl}`];
+    const options = { input: scriptOf('command') };
+    const { stdout, stderr, exitCode } = await docker.try(
+      ['run', '--rm', '-i', ...key, IMAGE, 'check', '-'],
+      options,
+    );
+    must(exitCode === 0 && stdout.includes('clean') && stderr.includes('anthropic'), `${stdout}\n${stderr}`);
     return undefined;
   });
 

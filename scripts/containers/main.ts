@@ -83,7 +83,7 @@ async function checkAll({ docker, version, isOwn }: Engine, report: Report): Pro
     });
     if (!isBuilt) return;
     await checkImage(report, docker);
-    await checkCommands(report, docker);
+    await checkCommands(report, docker, provider.url);
     await checkSettings(report, docker);
     await checkProject(report, project, provider, origins);
     await report.check('gateway and workers send traces to the collector', () => {
