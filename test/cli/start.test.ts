@@ -186,6 +186,21 @@ describe('a configuration that a command cannot use is refused at its start, in 
   });
 });
 
+describe('without a Redis, and with FLEET_EMBEDDED_REDIS=off as in the container image', () => {
+  it.each([
+    [['worker']],
+    [['serve', '--port', '0']],
+    [['token', 'add', 'somebody']],
+    [['submit', 'solution-check', '--data', 'data.json']],
+    [['list']],
+    [['doctor']],
+  ])('fleet %j keeps no jobs where they would be lost', async (args) => {
+    const { stdout, stderr, exitCode } = await runHere(args, cwd, { FLEET_EMBEDDED_REDIS: 'off' });
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toMatch(/^error FLEET_REDIS_URL: is not set, .*\(invalid-configuration\)$/m);
+  });
+});
+
 describe('what a command does not use', () => {
   it.each([
     ['prompts of a worker, where workers are elsewhere', 'list', { FLEET_PROMPTS: 'missing' }],

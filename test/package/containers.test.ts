@@ -188,6 +188,19 @@ describe('Dockerfile', () => {
     );
   });
 
+  it('copies every part of the build program that it runs', () => {
+    const program = readFileSync(packagePath('scripts', 'build.mjs'), 'utf8');
+    const parts = [...program.matchAll(/'(?:\.|scripts)\/([\w/-]+\.mjs)'/g)].map(
+      ([, part]) => `scripts/${part}`,
+    );
+    expect(parts).toContain('scripts/setup/lock.mjs');
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
+      (names ?? '').split(' '),
+    );
+    const isCopied = (part: string) => copied.some((name) => part === name || part.startsWith(`${name}/`));
+    expect(parts.filter((part) => !isCopied(part))).toEqual([]);
+  });
+
   it('installs a whole Python: the exact check of a script needs modules that python3-minimal lacks', () => {
     const [, packages = ''] = /--no-install-recommends ([^\\]+)/.exec(dockerfile) ?? [];
     expect(packages.trim().split(/\s+/)).toEqual(['python3', 'redis-server', 'tini']);
