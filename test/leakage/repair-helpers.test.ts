@@ -155,3 +155,69 @@ describe('a series in order that is scaled as a whole', () => {
     expect(text).toMatch(/^Not rewritten/);
   });
 });
+
+describe('what is fitted before several cross-validations', () => {
+  const CV = [
+    'from sklearn.model_selection import cross_val_score',
+    'from sklearn.feature_selection import RFE',
+  ];
+  const DATA = ['data = pd.read_csv("train.csv")', 'y = data.pop("price")', 'X = data.drop(columns="id")'];
+  const models = (table: string, model: (name: string) => string): string[] => [
+    `first = cross_val_score(${model('Ridge()')}, ${table}, y, cv=5)`,
+    'print(first.mean())',
+    `second = cross_val_score(${model('RandomForestRegressor()')}, ${table}, y, cv=5)`,
+    'print("Final Validation Performance:", second.mean())',
+  ];
+
+  it('REQ-SF-019: chosen columns: the selector goes into a pipeline with each model, its own fit is only shown', async () => {
+    const fit = ['rfe = RFE(Ridge(), n_features_to_select=5)', 'rfe.fit(X, y)', 'print(rfe.ranking_)'];
+    const text = await repairOf([
+      ...CV,
+      ...DATA,
+      ...fit,
+      'chosen = X.loc[:, rfe.support_]',
+      ...models('chosen', (name) => name),
+    ]);
+    const now = models('X', (name) => `make_pipeline(rfe, ${name})`);
+    expect(text).toContain([...fit, 'from sklearn.pipeline import make_pipeline', ...now].join('\n'));
+  });
+
+  it('REQ-SF-019: over-sampled rows: the sampler goes into a pipeline of imblearn, what is shown stays', async () => {
+    const text = await repairOf([
+      ...CV,
+      'from imblearn.over_sampling import SMOTE',
+      ...DATA,
+      'X, y = SMOTE(random_state=0).fit_resample(X, y)',
+      'print(y.value_counts())',
+      ...models('X', (name) => name),
+    ]);
+    expect(text).toContain(
+      [
+        'from imblearn.pipeline import make_pipeline as make_sampling_pipeline',
+        'x_before = X',
+        'y_before = y',
+        'X, y = SMOTE(random_state=0).fit_resample(X, y)',
+        'print(y.value_counts())',
+        'first = cross_val_score(make_sampling_pipeline(SMOTE(random_state=0), Ridge()), x_before, y_before, cv=5)',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    ['the labels are others', ['rfe = RFE(Ridge()).fit(X, np.log(y))'], /^Not rewritten/],
+    [
+      'the table is changed on the way',
+      ['rfe = RFE(Ridge())', 'rfe.fit(X, y)', 'X["more"] = 1'],
+      /^Not rewritten/,
+    ],
+  ])('REQ-SF-019: is not rewritten if %s', async (_, fit, reason) => {
+    const lines = [
+      ...CV,
+      ...DATA,
+      ...fit,
+      'chosen = X.loc[:, rfe.support_]',
+      ...models('chosen', (name) => name),
+    ];
+    expect(await repairOf(lines)).toMatch(reason);
+  });
+});

@@ -35,6 +35,7 @@ import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-s
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
 import { readSplitCall } from './split-parts.js';
 import { learnFromTrainingPart } from './training-part.js';
+import { fitInValidations } from './validated-pipelines.js';
 
 /** The text that replaces a block, or why there is no certain one. */
 export type Repair =
@@ -53,14 +54,14 @@ const WORK_PER_NODE = 100;
 const SPLIT_NOT_FOUND = 'the split is not in the block';
 /** Why a way to rewrite is not one for this script at all. */
 const OF_OTHER_SCRIPTS =
-  /the split is not in the block|no loop over folds|no cross-validation|no concatenation|no loop over tables|no division of|does not give one table|is not one assignment|no line in the block|takes more than the rows|holds another fit|are more than the scored part|are the first ones is not clear|by its first and its last rows/;
+  /the split is not in the block|no loop over folds|no cross-validation|no concatenation|no loop over tables|no division of|does not give one table|is not one assignment|no line in the block|takes more than the rows|holds another fit|are more than the scored part|are the first ones is not clear|by its first and its last rows|takes more than rows and labels/;
 
 type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit, makeModelInEachFold],
   stacking: [learnFromTrainingPart, chooseOnTrainingPart],
-  'over-sampling': [sampleTrainingRows, divideBeforeCopying, copyInFolds],
+  'over-sampling': [sampleTrainingRows, divideBeforeCopying, copyInFolds, fitInValidations],
   'duplicated-rows': [divideBeforeCopying, copyInFolds],
   'early-stopping': [stopOnHeldOutTrainingRows],
   selection: [chooseOnTrainingPart],
@@ -78,6 +79,7 @@ const OTHERWISE: readonly Strategy[] = [
   fitOnPickedRows,
   fitOnRowsPickedOnce,
   fitInsideFolds,
+  fitInValidations,
   onlyTransform,
   learnOnRowsOfLaterSplit,
   learnOnFirstRows,

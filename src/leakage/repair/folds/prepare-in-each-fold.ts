@@ -18,6 +18,7 @@ import { anchorOf, LEARNS } from '../rows-first/learn-on-later-split.js';
 import { rowChangeBetween } from '../rows-first/row-order.js';
 import { NotFollowed } from './effects.js';
 import { type FoldLoop, onlyFoldLoop } from './fold-loop.js';
+import { importOf } from './imported-from.js';
 import { type Preparation, preparationFrom } from './preparation.js';
 import { isReadAfter, usedWithFoldModels } from './used-after-folds.js';
 
@@ -283,22 +284,6 @@ function ownConstructor({ module, source }: RepairContext, name: string, anchor:
     isChangedBetween(module, only.end, anchor.suite.statements.at(-1)?.end ?? only.end, part.id),
   );
   return isOwn && !changes && !text.includes('\n') ? text : undefined;
-}
-
-/** The module that a variable's constructor is imported from. */
-function importOf({ source, module }: RepairContext, name: string): string | undefined {
-  countText(source.length);
-  const made = [...source.matchAll(new RegExp(`(?<![\\w.])${name}\\s*=\\s*(\\w+)(?!\\w)[\\w.]*\\(`, 'g'))];
-  const [maker, ...others] = new Set(made.map(([, root]) => root));
-  if (others.length > 0) return undefined;
-  for (const outer of module.body.statements) {
-    for (const statement of statementsIn(outer)) {
-      if (statement.type !== 'import') continue;
-      const binding = statement.bindings.find((one) => one.name === maker);
-      if (binding !== undefined) return binding.path;
-    }
-  }
-  return undefined;
 }
 
 function indentBefore(source: string, { start }: Stmt): string | undefined {
