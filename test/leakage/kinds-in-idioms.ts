@@ -36,6 +36,7 @@ from xgboost import XGBClassifier, XGBRegressor
 from catboost import CatBoostClassifier, CatBoostRegressor, Pool
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
+from sklearn.covariance import EllipticEnvelope
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import GradientBoostingClassifier, IsolationForest, RandomForestClassifier, RandomForestRegressor

@@ -92,14 +92,14 @@ describe.each([
 describe.each([
   ['tenth.jsonl', ['alpha-leak-027']],
   ['eleventh.jsonl', ['kdd-autoencoder-all', 'german-credit-woe', 'airpassengers-in-sample']],
-  ['twelfth.jsonl', ['bs021'], ['bs032']],
-  ['thirteenth.jsonl', ['bn018']],
-  ['fourteenth.jsonl', ['g_s11'], ['g_s25', 'g_s40']],
-  ['fifteenth.jsonl', ['g_n11']],
+  ['twelfth.jsonl', [], ['bs032']],
+  ['thirteenth.jsonl', []],
+  ['fourteenth.jsonl', [], ['g_s25', 'g_s40']],
+  ['fifteenth.jsonl', []],
   ['sixteenth.jsonl', ['d_s35'], ['d_s08', 'd_s09', 'd_s14', 'd_s28', 'd_s30', 'd_s38']],
   ['seventeenth.jsonl', ['d_n11'], ['d_n06', 'd_n10', 'd_n20', 'd_n23']],
   ['eighteenth.jsonl', [], ['e_s04', 'e_s16', 'e_s18', 'e_s28', 'e_s35']],
-  ['nineteenth.jsonl', ['e_n13', 'e_n29'], ['e_n19', 'e_n30']],
+  ['nineteenth.jsonl', ['e_n13'], ['e_n19', 'e_n30']],
 ] satisfies [file: string, missed: string[], wrong?: string[]][])(
   'labeled scripts of %s',
   (file, known, elsewhere = []) => {
@@ -142,12 +142,7 @@ describe('the ninth set, for which nothing was changed', () => {
       const shown = (fraction: number | null) => (fraction ?? 0).toFixed(2);
       expect(line).toContain(`| ${count} of ${of} (${shown(value)}) | ${shown(low)} to ${shown(high)} |`);
     }
-    const list = document.slice(start, document.indexOf('**The eighth set**'));
-    expect(mistakes.map(({ id, mistake }) => `${mistake} ${id}`)).toEqual([
-      'false-positive P32 (fixed)',
-      'missed P45',
-    ]);
-    for (const { id } of mistakes) expect(list).toContain(`(${id.replace(' (fixed)', '')})`);
+    expect(mistakes).toEqual([]);
   });
 });
 

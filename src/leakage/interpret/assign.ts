@@ -19,7 +19,7 @@ import type { Interpreter } from './interpreter.js';
 import { unpack } from './iterate.js';
 import { renameAll } from './renaming.js';
 import { leftOut } from './row-labels.js';
-import { columnNames, wholeRows } from './rows-and-columns.js';
+import { columnNames, columnOf, wholeRows } from './rows-and-columns.js';
 import { otherSide } from './steps.js';
 
 /** Binds a value to a target: a name, a tuple of targets, an attribute, a subscript. */
@@ -148,6 +148,9 @@ export function setColumn(
   const state = table.cell.value;
   countWork(COLUMN_WORK);
   const made = columnFrom(interp, value);
+  // `frame["a"] = frame["a"].fillna(0)` leaves it what it was made of.
+  const isChanged = made.from.includes(name);
+  if (!partly && !isChanged) interp.columnOrigins.note(name, made.from, interp.statement);
   const column = decided.length === 0 ? made : { ...made, fits: union(made.fits, decided) };
   const before = state.columns.get(name);
   const columns = LayeredMap.withEntry(
@@ -235,7 +238,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
     const isFrame = object.cell.value.shape === 'frame';
     if (names !== undefined && isFrame) {
       const partly = isLocator && !isFullSlice(target.indices[0]);
-      for (const name of names) setColumn(interp, object, name, value, partly, decided);
+      for (const name of names) setColumn(interp, object, name, ownColumn(value, name), partly, decided);
       return;
     }
     if (!isLocator && setTruth(interp, object, indices[0], value, target)) return;
@@ -267,6 +270,12 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
     fill(interp, table, interp.dataOf(value), false);
     bind(interp, target.object.id, table);
   }
+}
+
+/** `frame[names] = frame[names].fillna(0)`: each column from the one of its name, if the value is a frame that has it. */
+function ownColumn(value: Value, name: string): Value {
+  const isFrame = value.type === 'table' && value.cell.value.shape === 'frame';
+  return isFrame && value.cell.value.columns.has(name) ? newTable(columnOf(value.cell.value, name)) : value;
 }
 
 /** `mask[held] = False` of an array that was true everywhere: the rows that the array picks from then on. */

@@ -1,4 +1,4 @@
-import { isProjectingModel } from '../library-models/estimators.js';
+import { isOutlierDetector, isProjectingModel } from '../library-models/estimators.js';
 import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../library-models/methods.js';
 import type { Call, Expr } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
@@ -18,11 +18,11 @@ import { type Arguments, argument, argumentExpression } from './arguments.js';
 import { withChoices } from './choices.js';
 import { historyOf, WATCHED_SCORES } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
+import { labelsOf } from './label-copies.js';
 import {
   chosenOptions,
   fittedRows,
   heldOutByFit,
-  labelsOf,
   learnedKind,
   predictionOf,
   predicts,
@@ -166,6 +166,7 @@ function fitted(
     if (kind === undefined) return 'trained';
     if (facts.rows.length === 0) return undefined;
     const event = interp.fit(kind, subject, facts, rowsText, call);
+    if (isOutlierDetector(state.path)) interp.detectors.add(event);
     interp.store.write(estimator.cell, {
       ...state,
       fits: union([event], facts.fits),
@@ -175,7 +176,7 @@ function fitted(
   }
   if (facts.rows.length === 0) return undefined;
   const division = heldOutByFit(interp, args, facts, call);
-  const label = labelsOf(interp, args, call);
+  const label = labelsOf(interp, argument(args, 0, 'X', 'x'), argument(args, 1, 'y', 'label'), call, state);
   const watched = watchedRows(interp, state, args, estimator.cell, division?.heldOut);
   const extra = [...watched, ...chosenOptions(state), ...adaptedLayers(state), ...label.fits];
   const learned = division?.trained ?? facts;

@@ -19,6 +19,7 @@ import type { Arguments } from './arguments.js';
 import { CountedGroups } from './counted-groups.js';
 import { ExecutionContext } from './execution-context.js';
 import { FoldRounds } from './fold-rounds.js';
+import { ColumnOrigins } from './label-copies.js';
 import { OverlappingWindows } from './overlapping-windows.js';
 import { RepeatedCalls } from './repeated-calls.js';
 import { ScoreRecord } from './score-record.js';
@@ -76,6 +77,11 @@ export class Interpreter {
   readonly foldRounds = new FoldRounds();
   readonly counted = new CountedGroups();
   readonly appended = new AppendedCopies();
+  /** What detectors of outliers learned. */
+  readonly detectors = new Set<FitEvent>();
+  readonly columnOrigins = new ColumnOrigins();
+  /** Columns of texts, as comparisons and mappings of them show. */
+  readonly textColumns = new Set<string>();
   readonly calls = new RepeatedCalls();
   readonly windows = new OverlappingWindows();
   readonly global = new Scope(undefined);

@@ -9,10 +9,9 @@ import {
   type Training,
   union,
 } from '../values/facts.js';
-import { originOf, partOf, sameRows } from '../values/region.js';
+import { partOf, sameRows } from '../values/region.js';
 import type { Cell } from '../values/store.js';
-import { type EstimatorState, factsOf, MAX_PARTS, type TableState, type Value } from '../values/value.js';
-import { countWork } from '../values/work.js';
+import { type EstimatorState, factsOf, MAX_PARTS, type Value } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
 import { type CallbackEffect, callbackEffects } from './callbacks.js';
 import type { Interpreter } from './interpreter.js';
@@ -275,53 +274,4 @@ export function learnFromLoss(interp: Interpreter, loss: Value, node: Expr): voi
     );
     interp.store.write(cell, { ...state, training });
   }
-}
-
-/** Which columns the labels of a fit are, and whether one of them is among the features as well. */
-export function labelsOf(
-  interp: Interpreter,
-  args: Arguments,
-  call: Call,
-): { columns: readonly string[]; fits: FitEvent[] } {
-  const [features, labels] = [argument(args, 0, 'X', 'x'), argument(args, 1, 'y', 'label')];
-  const columns = labels?.type === 'table' ? labels.cell.value.from : [];
-  const copy = labelCopy(features, labels);
-  if (copy === undefined || features?.type !== 'table') return { columns, fits: [] };
-  const state = features.cell.value;
-  const rows = { rows: [...new Set(state.rows.map(originOf))], certain: state.certain };
-  const event = interp.fit(
-    'label-in-features',
-    `column \`${copy.column}\``,
-    rows,
-    interp.label(call),
-    call,
-    copy.madeBy ?? interp.statement,
-    columns,
-  );
-  return { columns, fits: [event] };
-}
-
-/** A feature column that is the label or is computed from it alone, row by row; only where that is certain. */
-function labelCopy(
-  features: Value | undefined,
-  labels: Value | undefined,
-): { column: string; madeBy: Stmt | undefined } | undefined {
-  if (features?.type !== 'table' || labels?.type !== 'table') return undefined;
-  const [x, y] = [features.cell.value, labels.cell.value];
-  const [label] = y.from;
-  // A label that was made of other columns is known by its name where the code takes it out of the features.
-  const isColumn = y.from.length === 1 || (label !== undefined && x.dropped.has(label));
-  if (label === undefined || !isColumn || x.shape !== 'frame' || !sameRows(x.rows, y.rows)) return undefined;
-  // The label is what the column will be some rows later, not what it is.
-  if (y.fits.some(({ kind }) => kind === 'future-values')) return undefined;
-  if (x.partial && !x.closed) return undefined;
-  countWork(x.columns.size);
-  for (const [column, { from, madeBy }] of x.columns) {
-    if (column !== label && from.includes(label)) return { column, madeBy };
-  }
-  return hasColumn(x, label) ? { column: label, madeBy: x.selectedBy } : undefined;
-}
-
-function hasColumn(state: TableState, name: string): boolean {
-  return state.closed ? state.columns.has(name) : !state.dropped.has(name);
 }

@@ -1,7 +1,7 @@
 import { type EstimatorFamily, estimatorFamily } from '../library-models/estimators.js';
 import { functionFamily } from '../library-models/functions.js';
 import type { Call } from '../syntax/ast.js';
-import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { list, newCell, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { noteShuffled } from '../values/region.js';
 import {
@@ -24,6 +24,7 @@ import { directoryDataset } from './directories.js';
 import { crossScore } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
+import { labelsOf } from './label-copies.js';
 import { trainingOf, watchedRows } from './learning.js';
 import { amongStep, distinctValues, maskOf, membership } from './membership.js';
 import { handMadePrediction, unaryValue } from './operators.js';
@@ -128,11 +129,14 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
       const [model] = args.expressions;
       const subject = model === undefined ? 'the model' : `\`${interp.label(model)}\``;
       const labels = argument(args, 2, 'y');
+      const [estimator] = args.positional;
+      const state = estimator?.type === 'estimator' ? estimator.cell.value : undefined;
+      const copies = labelsOf(interp, value, labels, call, state).fits;
       const options = validationOptions(argument(args, 9, 'cv', 'folds'));
       const groupsArgument = argumentExpression(args, 9, 'groups');
       const named = options.random ? groupsOf(interp, value) : undefined;
       const groups = groupsArgument === undefined ? named : { text: interp.label(groupsArgument) };
-      return crossScore(interp, facts, subject, interp.label(expression), call, {
+      return crossScore(interp, withFits(facts, copies), subject, interp.label(expression), call, {
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,
         keepsGroups: options.keepsGroups,

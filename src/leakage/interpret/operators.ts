@@ -16,6 +16,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import type { Arguments } from './arguments.js';
 import { afterSteps, bothMasks, boundedText, pendingTogether } from './bounds.js';
 import { choiceEvents } from './choices.js';
@@ -155,13 +156,23 @@ export function binaryValue(
     ...emptyTable(scored, base.shape),
     rows: rows.rows,
     certain: rows.certain,
-    from: union(stateA?.from ?? [], stateB?.from ?? []),
+    from: union(stateA?.from ?? [], operator === '-' && leavesOut(a, stateB) ? [] : (stateB?.from ?? [])),
     ...(mask.length > 0
       ? { mask }
       : operator === '|' && stateA?.mask !== undefined
         ? { mask: [textStep(interp, nodes.node)] }
         : {}),
   });
+}
+
+/** `total - own`: a sum by group without the row's own value says nothing of it. */
+function leavesOut({ fits }: Facts, own: TableState | undefined): boolean {
+  if (own === undefined || own.from.length === 0) return false;
+  countWork(fits.length);
+  return fits.some(
+    ({ kind, columns = [] }) =>
+      kind === 'group-statistics' && own.from.every((column) => columns.includes(column)),
+  );
 }
 
 /** What the items of two lists in one have in common; of rows of two tables, one list after the other. */
@@ -286,6 +297,8 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
           .text(leftNode)
           .replaceAll(/\s+/g, '')
           .replace(/^\w+\.index$/, 'index');
+  if (right.type === 'constant' && typeof right.value === 'string' && leftState !== undefined)
+    noteTexts(interp, leftState);
   const bound =
     right.type === 'constant' ? right.value : { text: interp.text(rightNode).replaceAll(/\s+/g, '') };
   const side = comparisonSide(operator, bound);
@@ -298,6 +311,12 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
       ? { mask: [textStep(interp, expression)] }
       : { mask: [{ partition, side }] }),
   });
+}
+
+/** Remembers that a column holds texts, as the code shows. */
+export function noteTexts(interp: Interpreter, { shape, from }: TableState): void {
+  const [column] = from;
+  if (shape === 'column' && column !== undefined && from.length === 1) interp.textColumns.add(column);
 }
 
 /** `x is None`, where it is known what `x` is. */

@@ -1,7 +1,16 @@
 import type { Expr, Slice, Subscript } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, list, newSequence, newTable } from '../values/join.js';
-import { factsOf, opaque, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
+import { sameRows } from '../values/region.js';
+import {
+  factsOf,
+  opaque,
+  type Step,
+  type Table,
+  type TableState,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { isFullSlice, withoutColumns } from './assign.js';
 import { afterSteps } from './bounds.js';
@@ -183,7 +192,7 @@ function frameIndex(interp: Interpreter, state: TableState, index: Expr): Value 
   const value = interp.evaluate(index);
   if (value.type === 'table') {
     const { mask, rows } = value.cell.value;
-    if (mask !== undefined) return newTable(pickRows(interp, state, mask));
+    if (mask !== undefined) return newTable(pickedByMask(interp, state, value.cell.value, mask));
     if (rows.length > 0 && value.cell.value.shape !== 'frame') {
       return newTable(pickRows(interp, state, [textStep(interp, index)]));
     }
@@ -228,6 +237,38 @@ function withoutFutureColumns(columns: TableState['columns']): TableState['colum
   return new Map([...columns].filter(([, column]) => !takesLaterRows(column)));
 }
 
+/**
+ * Rows that a mask picks. If a detector of outliers, or a model that has learned from these very rows, decides which of them stay,
+ * hard rows may be missing where they are scored.
+ */
+function pickedByMask(
+  interp: Interpreter,
+  state: TableState,
+  by: TableState,
+  mask: readonly Step[],
+): TableState {
+  const picked = pickRows(interp, state, mask);
+  const { rows, fits, predictions } = by;
+  if (state.predictions.length > 0) return picked;
+  const detected = fits.filter((event) => interp.detectors.has(event));
+  const judged = predictions.flatMap(({ training, node }) =>
+    training?.supervised === true && training.certain && sameRows(training.rows, rows)
+      ? [
+          interp.fit(
+            'statistics',
+            `which rows \`${interp.label(node)}\` lets stay`,
+            training,
+            training.rowsText,
+            training.node,
+            training.statement,
+          ),
+        ]
+      : [],
+  );
+  const all = [...detected, ...judged];
+  return all.length === 0 ? picked : { ...picked, fits: union(picked.fits, all) };
+}
+
 /** Rows by position, mask or label. */
 function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableState {
   const value = interp.evaluate(index);
@@ -236,7 +277,7 @@ function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableSta
       return pickPositions(interp, state, value, index);
     case 'table': {
       const { mask, fits } = value.cell.value;
-      if (mask !== undefined) return pickRows(interp, state, mask);
+      if (mask !== undefined) return pickedByMask(interp, state, value.cell.value, mask);
       // Rows that are looked up, as those of neighbors: what found them goes with them.
       const found = fits.filter(({ kind }) => kind === 'group-statistics');
       if (found.length > 0) return { ...state, fits: union(state.fits, found) };

@@ -25,6 +25,7 @@ import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { collectedBefore } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
+import { labelsOf } from './label-copies.js';
 import { isDistinct } from './membership.js';
 import { columnsBeside } from './renaming.js';
 import { drawnPositions, positionsTogether } from './repeated-positions.js';
@@ -46,6 +47,7 @@ export function sourceTable(interp: Interpreter, path: string, args: Arguments, 
   nameSecondReading(interp, file, known, call);
   const name = first?.type === 'constant' ? String(first.value) : '';
   const region = interp.source(known ?? `${interp.siteKey(call)}:${name}`, name || interp.label(call));
+  if (!/\brandom\b|\.make_/.test(path)) region.isFile = true;
   if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
     return { type: 'opaque', facts: NO_FACTS, source: region };
   }
@@ -408,9 +410,13 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
   if (path.endsWith('DataLoader') && facts.rows.length > 0) interp.recordLoader(facts.rows, call);
   if (facts.rows.length > 0 && first?.type === 'table') {
     const state = first.cell.value;
+    // Features and labels in one, for a model that is trained by a function.
+    const labels = /\.(Dataset|DMatrix|QuantileDMatrix|Pool)$/.test(path)
+      ? labelsOf(interp, first, argument(args, 1, 'label'), call).fits
+      : [];
     return newTable({
       ...state,
-      fits: union(state.fits, facts.fits),
+      fits: union(union(state.fits, facts.fits), labels),
       shape: state.shape === 'row' ? 'row' : shape,
     });
   }

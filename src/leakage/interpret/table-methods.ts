@@ -20,6 +20,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { type Arguments, argument, argumentsOf, flag, type TableCall } from './arguments.js';
 import { dropColumns, setColumn } from './assign.js';
 import { choose } from './builtins.js';
@@ -29,7 +30,7 @@ import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
 import { amongStep, distinctSteps, distinctValues, membershipTest } from './membership.js';
 import { withColumns } from './new-columns.js';
-import { meetLabels, productMethod } from './operators.js';
+import { meetLabels, noteTexts, productMethod } from './operators.js';
 import { renamed, withAxis } from './renaming.js';
 import { withRowEvent } from './row-events.js';
 import { pickPositions } from './row-labels.js';
@@ -107,7 +108,7 @@ const columnsByType: Handler = ({ interp, state, call }) => {
     (name === 'include' ? /number|int|float/ : /object|category|datetime|str/).test(interp.text(value)),
   );
   const partial = keepsNumbers ? state.partial || state.closed : true;
-  return newTable({ ...state, closed: false, partial });
+  return newTable({ ...state, closed: false, partial, ...(keepsNumbers ? { ofNumbers: true } : {}) });
 };
 const asArray: Handler = ({ state }) =>
   newTable({ ...state, shape: state.shape === 'frame' ? 'array' : state.shape });
@@ -205,6 +206,8 @@ const inserted: Handler = ({ interp, table, args }) => {
 const mapped: Handler = (method) => {
   const { interp, state, name, args, call } = method;
   const [first] = args.positional;
+  if (name === 'map' && first?.type === 'mapping' && areTexts([...first.cell.value.entries.keys()]))
+    noteTexts(interp, state);
   if (first?.type === 'function') {
     const result = applied(method, first);
     const mask = membershipTest(interp, state, first.definition, call);
@@ -216,6 +219,11 @@ const mapped: Handler = (method) => {
     ? withRowEvent(interp, state, 'statistics', call)
     : combined(method);
 };
+
+function areTexts(keys: readonly string[]): boolean {
+  countWork(keys.length);
+  return keys.length > 0 && keys.every((key) => Number.isNaN(Number(key)));
+}
 
 const updated: Handler = ({ interp, table, state, args }) => {
   const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);

@@ -350,6 +350,11 @@ export function estimatorFamily(path: string): EstimatorFamily | undefined {
   return undefined;
 }
 
+/** Whether a class says which rows are outliers. Source: scikit-learn user guide 2.7 (novelty and outlier detection). */
+export function isOutlierDetector(path: string): boolean {
+  return /\.(IsolationForest|LocalOutlierFactor|EllipticEnvelope|OneClassSVM|SGDOneClassSVM)$/.test(path);
+}
+
 /** Whether a model also projects rows on axes that it learned. */
 export function isProjectingModel(path: string): boolean {
   return PROJECTING_MODELS.test(path);

@@ -61,6 +61,8 @@ export interface Region {
   loop?: Stmt;
   /** For the rows of groups, one for each: the rows that were grouped. */
   grouped?: readonly Region[];
+  /** For a source: its rows were read from a file, or belong to a data set of a library. */
+  isFile?: boolean;
   /** The code puts its rows into a random order: which rows are next to each other means nothing. */
   isShuffled?: boolean;
   /** For a source: another one whose rows are beside its own, row by row. */

@@ -91,6 +91,8 @@ export interface TableState extends Facts {
   readonly closed: boolean;
   /** Some columns may have been left out without their names being known. */
   readonly partial: boolean;
+  /** Columns of texts were left out. */
+  readonly ofNumbers?: boolean;
   /** The statement that chose the columns. */
   readonly selectedBy?: Stmt;
   /** Of tables one under the other: the name that each part has in the index. */
