@@ -194,7 +194,7 @@ function explain(leak: Leak, lineOf: (offset: number) => number): string {
     case 'shuffled-time':
       return `${sentence(leak.subject)} (${at(leak.node.start)}) takes labels of earlier rows into the features, and the rows are dealt out at random into ${reach}.`;
     case 'label-in-features':
-      return `${sentence(leak.subject)} is made from the label (${at(leak.statement.start)}) and is among the features of ${scoredRows}, ${scored}.`;
+      return `${sentence(leak.subject)} says what the label is (${at(leak.statement.start)}) and is among the features of ${scoredRows}, ${scored}.`;
     case 'duplicated-rows':
       return `Rows are copied at ${computed} (${leak.subject}), and copies of one row reach both parts: those that are trained on and ${reach}.`;
     case 'future-values':

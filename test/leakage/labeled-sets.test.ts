@@ -94,10 +94,10 @@ describe.each([
   ['eleventh.jsonl', ['kdd-autoencoder-all', 'german-credit-woe', 'airpassengers-in-sample']],
   ['twelfth.jsonl', [], ['bs032']],
   ['thirteenth.jsonl', []],
-  ['fourteenth.jsonl', [], ['g_s25', 'g_s40']],
+  ['fourteenth.jsonl', [], ['g_s11', 'g_s25', 'g_s40']],
   ['fifteenth.jsonl', []],
   ['sixteenth.jsonl', ['d_s35'], ['d_s08', 'd_s09', 'd_s14', 'd_s28', 'd_s30', 'd_s38']],
-  ['seventeenth.jsonl', ['d_n11'], ['d_n06', 'd_n10', 'd_n20', 'd_n23']],
+  ['seventeenth.jsonl', [], ['d_n06', 'd_n10', 'd_n20', 'd_n23']],
   ['eighteenth.jsonl', [], ['e_s04', 'e_s16', 'e_s18', 'e_s28', 'e_s35']],
   ['nineteenth.jsonl', ['e_n13'], ['e_n19', 'e_n30']],
 ] satisfies [file: string, missed: string[], wrong?: string[]][])(

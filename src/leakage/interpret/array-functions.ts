@@ -28,7 +28,7 @@ export function arrayFunction(
   if (/^numpy\.(add|subtract|maximum|minimum)\.at$/.test(path)) return gathered(interp, first, args, call);
   if (/^scipy\.stats\.(chi2_contingency|fisher_exact|barnard_exact)$/.test(path))
     return testOfCounts(interp, first, call);
-  return path === 'pandas.crosstab' ? crossTable(interp, args, call) : undefined;
+  return /^(pandas\.crosstab|numpy\.bincount)$/.test(path) ? countsOf(interp, args, call) : undefined;
 }
 
 /** `pd.Categorical(series, categories=levels)`: the rows are those of the series, wherever the levels come from. */
@@ -114,8 +114,8 @@ function gathered(interp: Interpreter, target: Value, args: Arguments, call: Cal
   return UNKNOWN;
 }
 
-/** `pd.crosstab(frame["city"], frame["y"])`: how often values occur together; of predictions it is a table of hits. */
-function crossTable(interp: Interpreter, args: Arguments, call: Call): Value | undefined {
+/** `pd.crosstab(frame["city"], frame["y"])`, `np.bincount(codes, weights=labels)`: numbers and sums by group; not of predictions. */
+function countsOf(interp: Interpreter, args: Arguments, call: Call): Value | undefined {
   const facts = args.all.map((value) => interp.dataOf(value)).reduce(joinFacts, NO_FACTS);
   if (facts.rows.length === 0 || facts.predictions.length > 0 || facts.single === true) return undefined;
   const columns = args.all.flatMap((value) => (value.type === 'table' ? [...value.cell.value.from] : []));

@@ -275,6 +275,7 @@ export function lengthOf(interp: Interpreter, value: Value): Value {
     return constant(value.cell.value.items.length);
   }
   const facts = interp.dataOf(value);
+  interp.counted.addRows(interp, facts.rows);
   return facts.rows.length === 0 || !facts.certain || isElement(value)
     ? UNKNOWN
     : { type: 'opaque', facts: NO_FACTS, countOf: facts.rows };

@@ -1,5 +1,5 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
-import { expressionsIn, ownExpressions, statementsIn } from '../syntax/walk.js';
+import { expressionsIn, namesInExpression, ownExpressions, statementsIn } from '../syntax/walk.js';
 import { type IgnoredGroups, type Region, sameRows } from '../values/region.js';
 import type { TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
@@ -10,11 +10,11 @@ const MAX_COUNTED = 256;
 
 /** Identifiers of those who are measured again and again. */
 const MEASURED =
-  /^((patient|subject|participant|speaker|person|donor|animal|writer|volunteer)[\s_]?(id|code|no|nr|number)|subject#|patient|participant|speaker|donor|writer|volunteer)s?$/i;
+  /^((patient|subject|participant|speaker|person|donor|animal|mouse|writer|volunteer|driver|lesion|recording|video)[\s_]?(id|code|no|nr|number)|subject#|patient|participant|speaker|donor|writer|volunteer|lesion)s?$/i;
 
 /** What those who are measured are called, where the code takes their name out of the name of each recording. */
 const PERSON =
-  /^(subject|patient|participant|speaker|person|donor|animal|writer|volunteer|user)(_?ids?|s)?$/i;
+  /^((subject|patient|participant|speaker|person|donor|animal|writer|volunteer|user)(_?ids?|s)?|pats?|pids?|subjs?|spks?)$/i;
 
 interface Counted {
   readonly column: string;
@@ -28,16 +28,40 @@ interface Counted {
 /** Columns of identifiers whose rows the code counts, each with the rows of its table. */
 export class CountedGroups {
   #counted: Counted[] = [];
+  /** Columns that have another value in each row of a table. */
+  readonly #unique: { readonly column: string; readonly rows: readonly Region[] }[] = [];
+  /** Variables that say how many of them there are. */
+  readonly #numbers = new Map<string, Counted>();
 
   /** The rows of each value of a column are counted, as by `groupby(column).size()`. */
-  add(column: string, rows: readonly Region[]): void {
-    if (MEASURED.test(column)) this.#add({ column, rows, columns: [column], areFewer: false });
+  add(interp: Interpreter, column: string, rows: readonly Region[]): void {
+    if (!MEASURED.test(column)) return;
+    const counted = { column, rows, columns: [column], areFewer: false };
+    this.#add(counted);
+    this.#keepNumber(interp, counted);
+  }
+
+  /** The rows of a table are counted: in one statement with a variable that says how many of them there are. */
+  addRows(interp: Interpreter, rows: readonly Region[]): void {
+    if (this.#numbers.size === 0) return;
+    const named = new Set(statementNames(interp.statement));
+    for (const [name, counted] of this.#numbers) {
+      if (!named.has(name) || !sameRows(counted.rows, rows)) continue;
+      if (countsRows(interp, interp.statement, rows)) this.#add({ ...counted, areFewer: true });
+    }
+  }
+
+  /** `patients = frame["patient_id"].nunique()`: shown beside the number of rows later. */
+  #keepNumber({ statement }: Interpreter, counted: Counted): void {
+    const [target, ...others] = statement.type === 'assign' ? statement.targets : [];
+    if (target?.type !== 'name' || others.length > 0 || this.#numbers.size >= MAX_COUNTED) return;
+    this.#numbers.set(target.id, counted);
   }
 
   /** `frame["patient"].value_counts()`: how many rows each value of a column has. */
   addCounts(interp: Interpreter, { shape, from, rows }: TableState): void {
     const [column] = from;
-    if (shape === 'column' && column !== undefined && !isAsserted(interp)) this.add(column, rows);
+    if (shape === 'column' && column !== undefined && !isAsserted(interp)) this.add(interp, column, rows);
   }
 
   /**
@@ -52,8 +76,10 @@ export class CountedGroups {
     const named = counted.type === 'name' && made.length === 0 ? counted.id : undefined;
     const isPerson = MEASURED.test(own) || (made.length > 0 && PERSON.test(own));
     const column = isPerson ? own : named !== undefined && PERSON.test(named) ? named : undefined;
-    if (column === undefined || !countsRows(interp, interp.statement, state.rows)) return;
-    this.#add({ column, rows: state.rows, columns: state.from, areFewer: true });
+    if (column === undefined) return;
+    const distinct = { column, rows: state.rows, columns: state.from, areFewer: true };
+    if (countsRows(interp, interp.statement, state.rows)) this.#add(distinct);
+    else this.#keepNumber(interp, distinct);
   }
 
   /** The same of a list that a loop filled: who each row is of, if the code does nothing with it but count. */
@@ -64,12 +90,17 @@ export class CountedGroups {
   }
 
   #add(counted: Counted): void {
-    if (this.#counted.length < MAX_COUNTED) this.#counted.push(counted);
+    countWork(this.#unique.length);
+    const isUnique = this.#unique.some(
+      ({ column, rows }) => column === counted.column && sameRows(rows, counted.rows),
+    );
+    if (!isUnique && this.#counted.length < MAX_COUNTED) this.#counted.push(counted);
   }
 
-  /** A table of one row for each patient has no groups. Other tables keep theirs. */
-  forget(rows: readonly Region[]): void {
+  /** A table of one row for each patient has no groups. Other tables keep theirs. `columns`: those that are different in all rows. */
+  forget(rows: readonly Region[], columns: readonly string[]): void {
     this.#counted = this.#counted.filter((known) => !sameRows(known.rows, rows));
+    for (const column of columns) this.#unique.push({ column, rows });
   }
 
   /**
@@ -125,6 +156,10 @@ function isOnlyCounted(interp: Interpreter, name: string): boolean {
       for (const own of ownExpressions(statement)) look(own, targets.includes(own));
     }
   return others === 0;
+}
+
+function* statementNames(statement: Stmt): Generator<string> {
+  for (const own of ownExpressions(statement)) for (const { id } of namesInExpression(own)) yield id;
 }
 
 function isAsserted(interp: Interpreter): boolean {

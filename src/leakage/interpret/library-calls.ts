@@ -339,8 +339,9 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   if (made !== undefined) return made;
   const [every, some] = args.positional;
   const [left, right] = args.expressions;
-  if (path === 'numpy.unique' && every?.type === 'table' && left !== undefined)
-    interp.counted.addDistinct(interp, every.cell.value, left);
+  const isArray = every?.type === 'table' || (every?.type === 'opaque' && every.source !== undefined);
+  if (path === 'numpy.unique' && isArray && left !== undefined)
+    interp.counted.addDistinct(interp, asTable(interp, every), left);
   if (/^(numpy|torch)\.(dot|matmul|mm|mv)$/.test(path) && every && some && left && right) {
     const predicted = handMadePrediction(interp, every, some, { node: call, left, right });
     if (predicted !== undefined) return predicted;

@@ -138,7 +138,8 @@ const pivoted: Handler = (method) => {
 };
 
 const withoutDuplicates: Handler = (method) => {
-  method.interp.counted.forget(method.state.rows);
+  const columns = namesOf(argument(method.args, 0, 'subset')) ?? [];
+  method.interp.counted.forget(method.state.rows, columns);
   return combined(method);
 };
 

@@ -34,7 +34,7 @@ export function viewMethod(
     const [key] = view.node.type === 'call' ? view.node.args : [];
     const [column] = columnNames(interp, key?.value) ?? [];
     const isAsserted = /^assert\b/.test(interp.text(interp.statement));
-    if (column !== undefined && !isAsserted) interp.counted.add(column, state.rows);
+    if (column !== undefined && !isAsserted) interp.counted.add(interp, column, state.rows);
   }
   const statistics = (): Value => {
     const facts = factsOf(view);
