@@ -75,6 +75,39 @@ describe('a fit on the rows of another table besides', () => {
     const repair = await repairLeak(script, finding?.codeBlock ?? '');
     expect(repair).toMatchObject({ ok: true, replacement: expect.stringContaining('vec.fit(a)') });
   });
+
+  it('is another one than a choice of features by labels that were read from a file of their own', async () => {
+    const script = `import pandas as pd
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+genes, y = pd.read_parquet("genes.parquet"), pd.read_csv("clinic.csv")["response"]
+selector = SelectKBest(k=60)
+X = selector.fit_transform(genes.to_numpy(), y)
+print("score", cross_val_score(LogisticRegression(), X, y, cv=5).mean())
+`;
+    const [finding] = (await analyzeLeakage(script)).findings;
+    const repair = await repairLeak(script, finding?.codeBlock ?? '');
+    expect(repair).toMatchObject({
+      ok: true,
+      replacement: expect.stringContaining('make_pipeline(selector'),
+    });
+  });
+});
+
+it('what a vocabulary is learned from when it is made is named', async () => {
+  const script = `import pandas as pd
+from gensim.models import Word2Vec
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+df = pd.read_csv("texts.csv")
+vectors = Word2Vec(sentences=df["words"], vector_size=50).wv
+X = vectors[df["words"]]
+a, b, c, d = train_test_split(X, df["y"], random_state=0)
+print("score", LogisticRegression().fit(a, c).score(b, d))
+`;
+  const [finding] = (await analyzeLeakage(script)).findings;
+  expect(finding?.explanation).toContain('`Word2Vec` is fitted on `df["words"]`');
 });
 
 /** A script that computes something over a whole table after it was divided. */

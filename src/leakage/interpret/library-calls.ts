@@ -187,7 +187,9 @@ function constructed(
   const rows = args.all.map((value) => interp.dataOf(value)).find((facts) => facts.rows.length > 0);
   if (rows === undefined) return made;
   const subject = `\`${interp.label(call.callee)}\``;
-  const event = interp.fit(family.kind, subject, rows, subject, call);
+  const texts = argumentExpression(args, 0, 'sentences', 'documents', 'corpus_iterable');
+  const rowsText = texts === undefined ? '' : interp.label(texts);
+  const event = interp.fit(family.kind, subject, rows, rowsText, call);
   made.cell.value = { ...made.cell.value, fits: [event] };
   return made;
 }

@@ -251,7 +251,7 @@ function pickedByMask(
   const { rows, fits, predictions } = by;
   if (state.predictions.length > 0) return picked;
   const detected = fits.filter((event) => interp.detectors.has(event));
-  const judged = predictions.flatMap(({ training, node }) =>
+  const checked = predictions.flatMap(({ training, node }) =>
     training?.supervised === true && training.certain && sameRows(training.rows, rows)
       ? [
           interp.fit(
@@ -265,7 +265,7 @@ function pickedByMask(
         ]
       : [],
   );
-  const all = [...detected, ...judged];
+  const all = [...detected, ...checked];
   return all.length === 0 ? picked : { ...picked, fits: union(picked.fits, all) };
 }
 

@@ -1,4 +1,13 @@
-import { type Arguments, construct, fitOn, ofLabels, optionsText, predict, transform } from './estimators.js';
+import {
+  type Arguments,
+  construct,
+  fitOn,
+  fittedValue,
+  ofLabels,
+  optionsText,
+  predict,
+  transform,
+} from './estimators.js';
 import type { Follower } from './follower.js';
 import { Table } from './table.js';
 import { assign, callGrouped, callMethod, combine, concatenated, stepWith, used } from './table-calls.js';
@@ -157,13 +166,16 @@ function onEstimator(follower: Follower, name: string, estimator: Estimator, arg
   if (name === 'transform' && rows !== undefined) return transform(estimator, rows);
   if (/^(predict\w*|decision_function|fit_predict|__call__)$/.test(name) && rows !== undefined) {
     if (name === 'fit_predict') fitOn(estimator, rows, y);
-    return predict(estimator, rows, name);
+    const prediction = predict(estimator, rows, name);
+    follower.predictions.push(prediction);
+    return prediction;
   }
   if (/^(score|evaluate)$/.test(name) && rows !== undefined) {
     const prediction = predict(estimator, rows, 'predict');
     return scored(follower, name, y, [prediction]);
   }
   if (name === 'split') return folds(estimator, rows);
+  if (name === 'get_support') return fittedValue(estimator, name);
   if (/^(set_params|set_output|compile|add|build|to|eval|train|set_config)$/.test(name)) {
     if (/^(compile|add)$/.test(name)) estimator.label = `${estimator.label}.${name}(${optionsText(args)})`;
     return estimator;

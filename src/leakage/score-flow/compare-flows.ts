@@ -19,6 +19,8 @@ import { meaningOf } from './words.js';
 export interface Flow {
   /** Those that it shows, or all if it shows none. */
   readonly scores: readonly Score[];
+  /** Predictions that none of its scores is of, as those that are handed in. */
+  readonly others: readonly Prediction[];
   /** Names that nothing binds. */
   readonly unbound: ReadonlySet<string>;
 }
@@ -27,14 +29,16 @@ export interface Flow {
 export function flowOf(module: Module): Flow {
   const follower = new Follower(module, { evaluate, bind, runFunction });
   runSuite(follower, follower.scope, follower.statements);
-  const { shown, scores, unbound } = follower;
-  return { scores: shown.length > 0 ? shown : scores, unbound };
+  const { shown, scores, unbound, predictions } = follower;
+  const scored = new Set(scores.flatMap((score) => score.predictions.map(({ X }) => X)));
+  const others = predictions.filter(({ X }) => !scored.has(X));
+  return { scores: shown.length > 0 ? shown : scores, others, unbound };
 }
 
 /** What the scores of a corrected script are made of otherwise than before, beyond what the correction has to change. */
 export function flowDifferences(
-  { scores: was, unbound: before }: Flow,
-  { scores: is, unbound: after }: Flow,
+  { scores: was, unbound: before, others: handedOut }: Flow,
+  { scores: is, unbound: after, others: handedOutNow }: Flow,
   tolerance: Tolerance,
 ): Difference[] {
   const unknown = (what: string): Difference[] => [{ what, isCertain: false }];
@@ -46,11 +50,29 @@ export function flowDifferences(
   return unique([
     ...pairs.flatMap(([old, now]) => scoreDifferences(old, now, tolerance)),
     ...missing.flatMap(unknown),
+    ...otherDifferences(handedOut, handedOutNow),
     ...(tolerance.isChosen
-      ? unknown('what something is chosen by, or training is stopped by, is not compared')
+      ? unknown('what something is chosen by, training is stopped by or labels are made by is not compared')
       : []),
     ...(is.length < was.length ? unknown('a score is not computed any more') : []),
   ]);
+}
+
+/** What predictions that are not scored are made of otherwise than before, if there are as many of them. */
+function otherDifferences(was: readonly Prediction[], is: readonly Prediction[]): Difference[] {
+  if (was.length !== is.length) return [];
+  return was.flatMap((one, at) => {
+    const other = is[at];
+    if (other === undefined) return [];
+    const trained =
+      one.training === undefined || other.training === undefined
+        ? []
+        : valueDifferences(one.training.X, other.training.X);
+    return [...valueDifferences(one.X, other.X), ...trained].map(({ what }) => ({
+      what: `rows that something is predicted for would ${what}`,
+      isCertain: false,
+    }));
+  });
 }
 
 /** The scores of both, one by one; if one script has more, the last that is computed in the same way. */

@@ -1,5 +1,14 @@
-import { madeBy, type Table } from './table.js';
-import { type Branch, columnSetOf, type Estimator, keyOf, type Prediction, type Value } from './values.js';
+import { columnsText, madeBy, type Table } from './table.js';
+import {
+  type Branch,
+  columnSetOf,
+  type Estimator,
+  keyOf,
+  type Learned,
+  type Prediction,
+  plain,
+  type Value,
+} from './values.js';
 import { SAMPLER, SEARCH, TRANSFORMER } from './words.js';
 
 /** A call's arguments, in order and by name. */
@@ -211,6 +220,25 @@ export function hasOtherSteps(fitted: Table, rows: Table): boolean {
       .sort()
       .join('>');
   return labels(fitted) !== labels(rows);
+}
+
+/** What a fitted estimator says of columns: those that it keeps, or their weights. Before it is fitted, it says something else. */
+export function fittedValue({ label, fitted, training }: Estimator, name: string): Value {
+  const from = fitted ?? training?.X;
+  if (!/^(support_|get_support|ranking_|scores_|pvalues_|feature_importances_|coef_)$/.test(name))
+    return plain(`${label}.${name}`);
+  return from === undefined
+    ? plain(`${label}.${name} of nothing`)
+    : { kind: 'learned', label: `${label}.${name}`, from };
+}
+
+/** The columns of a table that a fitted estimator keeps. */
+export function pickedColumns(table: Table, by: Learned): Table {
+  const { picks, columns } = by.from.state;
+  const isMixed = hasOtherSteps(by.from, table) || columnsText(columns) !== columnsText(table.state.columns);
+  return table
+    .only([`?${by.label}`])
+    .withStep({ label: `columns by ${by.label}`, columns: '*', learning: { picks, isMixed } });
 }
 
 /** What the model in an estimator predicts for rows. */

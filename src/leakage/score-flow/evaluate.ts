@@ -1,7 +1,7 @@
 import type { Call, Comprehension, Expr, Subscript } from '../syntax/ast.js';
 import { countWork } from '../values/work.js';
 import { callFunction, callOn } from './calls.js';
-import type { Arguments } from './estimators.js';
+import { type Arguments, fittedValue, pickedColumns } from './estimators.js';
 import type { Follower } from './follower.js';
 import { type Columns, Table } from './table.js';
 import { combine, maskText, used } from './table-calls.js';
@@ -153,7 +153,7 @@ function attributeOf(value: Value, name: string): Value {
     }
     case 'estimator':
       if (/^(best_estimator_|named_steps)$/.test(name)) return value;
-      return plain(`${value.label}.${name}`);
+      return fittedValue(value, name);
     case 'learned':
       return SAME.test(name) ? value : plain(`${value.label}.${name}`);
     case 'prediction':
@@ -193,8 +193,12 @@ function subscriptOf(follower: Follower, scope: Scope, { object, indices }: Subs
       const columns = columnSetOf(evaluate(follower, scope, first));
       return columns === undefined ? value : { ...value, table: value.table.only(columns) };
     }
-    case 'columns':
-      return { ...value, set: [`?columns ${follower.text(first)}`], columns: value.columns };
+    case 'columns': {
+      const by = evaluate(follower, scope, first);
+      return by.kind === 'learned'
+        ? { ...value, set: [`?${by.label}`], by }
+        : { ...value, set: [`?columns ${follower.text(first)}`] };
+    }
     case 'prediction': {
       const text = indices.map((index) => follower.text(index)).join();
       return { ...value, uses: [...value.uses, `[${text}]`] };
@@ -262,7 +266,8 @@ function isOfRows(value: Value, depth = 0): boolean {
 }
 
 /** Columns by the names that a table had when they were read. */
-function selected(table: Table, { columns, set }: ColumnNames): Table {
+function selected(table: Table, { columns, set, by }: ColumnNames): Table {
+  if (by !== undefined) return pickedColumns(table, by);
   if (set !== '*') return table.only(set);
   const all = table.state.columns;
   const isKnown = (name: string): boolean => columns.added.includes(name);
@@ -293,6 +298,7 @@ function cell(follower: Follower, scope: Scope, table: Table, first: Expr, secon
   }
   const index = evaluate(follower, scope, second);
   if (index.kind === 'columns') return selected(rows, index);
+  if (index.kind === 'learned') return pickedColumns(rows, index);
   return rows.only(columnSetOf(index) ?? [`?${keyOf(index)}`]);
 }
 

@@ -1,7 +1,7 @@
 import type { Expr, Module, Stmt } from '../syntax/ast.js';
 import { countText } from '../values/work.js';
 import type { Arguments } from './estimators.js';
-import type { Score, Value } from './values.js';
+import type { Prediction, Score, Value } from './values.js';
 import { Scope, scoresIn, type UserFunction, wayOf } from './values.js';
 
 const MAX_DEPTH = 8;
@@ -22,6 +22,8 @@ export class Follower {
   readonly scope = new Scope();
   readonly scores: Score[] = [];
   readonly shown: Score[] = [];
+  /** All predictions, also those that are not scored. */
+  readonly predictions: Prediction[] = [];
   /** Tables that the script writes, by the name of the file. */
   readonly files = new Map<string, Value>();
   /** Paths of what is imported, by name. */

@@ -1,6 +1,8 @@
+import { analyzeInDetail } from '../analyze.js';
 import type { Module } from '../syntax/ast.js';
 import { parseModule } from '../syntax/parse-module.js';
 import { withinWorkLimit } from '../values/work.js';
+import { changedStatements, type LeakSites } from './changed-statements.js';
 import { flowDifferences, flowOf } from './compare-flows.js';
 import type { Difference } from './compare-tables.js';
 import { lostConstants } from './lost-constants.js';
@@ -33,8 +35,16 @@ export async function proveCorrection(
   kinds: readonly string[],
 ): Promise<CorrectionProof> {
   const [was, is] = [await parseModule(before), await parseModule(after)];
+  const leaks = (await analyzeInDetail(before)).leaks.filter(({ kind }) => kinds.includes(kind));
+  const sites: LeakSites = {
+    computations: leaks.flatMap(({ nodes, scoredBy }) => [
+      ...nodes,
+      ...(scoredBy === undefined ? [] : [scoredBy]),
+    ]),
+    splits: leaks.flatMap(({ split }) => (split === undefined ? [] : [split.node])),
+  };
   const most = MAX_WORK + (was.size + is.size) * WORK_PER_NODE;
-  const { result } = withinWorkLimit(most, () => differencesOf(was, is, kinds));
+  const { result } = withinWorkLimit(most, () => differencesOf(was, is, kinds, sites));
   if (result === undefined)
     return { outcome: 'not-provable', unknown: 'comparing the scripts takes too much work' };
   const certain = result.find(({ isCertain }) => isCertain);
@@ -43,6 +53,10 @@ export async function proveCorrection(
   return first === undefined ? { outcome: 'proven' } : { outcome: 'not-provable', unknown: first.what };
 }
 
-function differencesOf(was: Module, is: Module, kinds: readonly string[]): Difference[] {
-  return [...flowDifferences(flowOf(was), flowOf(is), toleranceFor(kinds)), ...lostConstants(was, is)];
+function differencesOf(was: Module, is: Module, kinds: readonly string[], sites: LeakSites): Difference[] {
+  return [
+    ...flowDifferences(flowOf(was), flowOf(is), toleranceFor(kinds)),
+    ...lostConstants(was, is),
+    ...changedStatements(was, is, sites),
+  ];
 }

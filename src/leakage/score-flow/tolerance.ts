@@ -10,7 +10,7 @@ export interface Tolerance {
   readonly steps: Strictness;
   /** Model, its parameters, and how its predictions are used. */
   readonly model: Strictness;
-  /** Whether something is chosen, or training is stopped, by scores: on which rows is not compared. */
+  /** Whether something is chosen, or training is stopped, by scores, or another model makes the labels: on which rows is not compared. */
   readonly isChosen: boolean;
   /** Whether rows that were made up stay out of the scored ones. */
   readonly isSampled: boolean;
@@ -49,7 +49,7 @@ export function toleranceFor(kinds: readonly string[]): Tolerance {
     scoredRows: strictness('scoredRows'),
     steps: strictness('steps'),
     model: strictness('model'),
-    isChosen: kinds.some((kind) => /^(selection|early-stopping|stacking)$/.test(kind)),
+    isChosen: kinds.some((kind) => /^(selection|early-stopping|stacking|pseudo-labels)$/.test(kind)),
     isSampled: kinds.includes('over-sampling'),
     isOutOfFold: kinds.some((kind) => /^(target-encoding|stacking)$/.test(kind)),
   };

@@ -27,6 +27,8 @@ export interface ColumnNames {
   readonly kind: 'columns';
   readonly columns: Columns;
   readonly set: ColumnSet;
+  /** What picks them, if it was learned. */
+  readonly by?: Learned;
 }
 
 interface Items {

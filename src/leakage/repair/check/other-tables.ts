@@ -12,7 +12,13 @@ import { statementsInBlock } from './script-change.js';
 export function tablesBesides({ leaks, watched }: RepairContext): ReadonlySet<string> {
   const besides = new Set<string>();
   for (const leak of leaks) {
-    const divided = new Set(namesOf(leak.split?.node).flatMap((name) => sourcesOf(watched.get(name))));
+    // What the computation itself gives is divided later, and holds the rows that it was computed over.
+    const made = leak.statement.type === 'assign' ? leak.statement.targets.flatMap(namesOf) : [];
+    const divided = new Set(
+      namesOf(leak.split?.node).flatMap((name) =>
+        sourcesOf(watched.get(name) ?? (made.includes(name) ? leak.rows : [])),
+      ),
+    );
     for (const node of computationsOf(leak)) {
       const tables = namesOf(node).filter((name) => (watched.get(name)?.length ?? 0) > 0);
       const others = tables.filter((name) => sourcesOf(watched.get(name)).every((one) => !divided.has(one)));
