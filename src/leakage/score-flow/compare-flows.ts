@@ -261,6 +261,12 @@ function misplacedLearning({ training, X }: Prediction): Difference[] {
       if (learning === undefined) continue;
       const name = meaningOf(label) === undefined ? 'a step' : `\`${label.slice(0, 40)}\``;
       const learned = ofData(learning.picks);
+      const { source = training.X.state.source } = learning;
+      if (source !== training.X.state.source)
+        found.push({
+          what: `${name} would be learned on rows of another table (${source.slice(0, 40)})`,
+          isCertain: false,
+        });
       if (learning.isMixed) {
         const what = `${name} would be learned on rows that went through other steps than those that it is applied to`;
         found.push({ what, isCertain: isFollowed && meaningOf(label) !== undefined });

@@ -165,7 +165,13 @@ export function transform(estimator: Estimator, rows: Table): Table {
     columns: '*',
     ...(fitted === undefined
       ? {}
-      : { learning: { picks: fitted.state.picks, isMixed: hasOtherSteps(fitted, rows) } }),
+      : {
+          learning: {
+            source: fitted.state.source,
+            picks: fitted.state.picks,
+            isMixed: hasOtherSteps(fitted, rows),
+          },
+        }),
   });
   return estimator.isFollowed && fitted !== undefined ? made : made.with({ isFollowed: false });
 }
@@ -234,11 +240,11 @@ export function fittedValue({ label, fitted, training }: Estimator, name: string
 
 /** The columns of a table that a fitted estimator keeps. */
 export function pickedColumns(table: Table, by: Learned): Table {
-  const { picks, columns } = by.from.state;
+  const { source, picks, columns } = by.from.state;
   const isMixed = hasOtherSteps(by.from, table) || columnsText(columns) !== columnsText(table.state.columns);
   return table
     .only([`?${by.label}`])
-    .withStep({ label: `columns by ${by.label}`, columns: '*', learning: { picks, isMixed } });
+    .withStep({ label: `columns by ${by.label}`, columns: '*', learning: { source, picks, isMixed } });
 }
 
 /** What the model in an estimator predicts for rows. */

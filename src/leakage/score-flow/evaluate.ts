@@ -155,6 +155,7 @@ function attributeOf(value: Value, name: string): Value {
       if (/^(best_estimator_|named_steps)$/.test(name)) return value;
       return fittedValue(value, name);
     case 'learned':
+      if (name === 'index') return { ...value, label: `${value.label}.index` };
       return SAME.test(name) ? value : plain(`${value.label}.${name}`);
     case 'prediction':
       return SAME.test(name) ? value : { ...value, uses: [...value.uses, name] };
@@ -244,6 +245,7 @@ function rowsBy(table: Table, index: Value, isRows: boolean): Table {
     if (table.state.picks.every((pick, at) => picks[at] === pick)) return table.with({ picks });
     return table.withPick(`[${picks.join('>')}]`);
   }
+  if (index.kind === 'learned' && !isRows) return pickedColumns(table, index);
   const columns = isRows ? undefined : columnSetOf(index);
   if (columns !== undefined) return table.only(columns);
   const picked = table.withPick(`[${keyOf(index)}]`);

@@ -31,7 +31,13 @@ export function stepWith(label: string, base: Table, others: readonly Value[]): 
     columns: '*',
     ...(learned === undefined
       ? {}
-      : { learning: { picks: learned.from.state.picks, isMixed: hasOtherSteps(learned.from, base) } }),
+      : {
+          learning: {
+            source: learned.from.state.source,
+            picks: learned.from.state.picks,
+            isMixed: hasOtherSteps(learned.from, base),
+          },
+        }),
     ...(isFitted ? { learning: { picks: base.state.picks, isMixed: false } } : {}),
     ...(isAcross ? { rowsBefore: base.state.picks } : {}),
   };

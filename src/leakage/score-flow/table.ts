@@ -6,6 +6,8 @@ export type ColumnSet = '*' | readonly string[];
 
 /** What a step was learned from. */
 interface Learning {
+  /** The table that they are rows of. */
+  readonly source?: string;
   /** How the rows it was learned from had been picked. */
   readonly picks: readonly string[];
   /** Whether they had gone through other steps than the rows that it is applied to. */
