@@ -2,9 +2,10 @@ import type { Call } from '../syntax/ast.js';
 import { NO_FACTS } from '../values/facts.js';
 import { newEstimator } from '../values/join.js';
 import type { Value } from '../values/value.js';
-import { type Arguments, argument, argumentExpression, argumentsOf } from './arguments.js';
+import { type Arguments, argument, argumentExpression } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
-import { labelsOf, trainingOf } from './learning.js';
+import { labelsOf } from './label-copies.js';
+import { trainingOf } from './learning.js';
 
 /** Models of statsmodels that are made with labels and features (`endog`, `exog`). */
 const WITH_ARRAYS =
@@ -31,7 +32,7 @@ export function statisticalModel(
   const facts = interp.dataOf(features);
   if (facts.rows.length === 0) return undefined;
   const labels = hasFormula ? undefined : argument(args, 0, 'endog');
-  const known = labelsOf(interp, argumentsOf(labels === undefined ? [features] : [features, labels]), call);
+  const known = labelsOf(interp, features, labels, call);
   const expression = argumentExpression(args, 1, name);
   const rowsText = expression === undefined ? '' : interp.label(expression);
   const subject = `\`${interp.label(call.callee)}\``;
