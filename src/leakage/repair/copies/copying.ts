@@ -5,7 +5,7 @@ import { OrderedEffects } from '../order/ordered-effects.js';
 import { type CopiedRows, NotCopies, RowCopies, type Rows } from './row-copies.js';
 
 /** What a statement does with copied rows: makes them, makes parts of them, or only looks at them. */
-export type Role = 'copies' | 'projects' | 'looks';
+type Role = 'copies' | 'projects' | 'looks';
 
 /** The lines that copy rows, up to the division of the rows. */
 export interface Copying {
