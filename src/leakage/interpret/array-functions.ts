@@ -26,6 +26,7 @@ export function arrayFunction(
   if (/(^|\.)linalg\.svd$|\.(randomized_svd|pca_lowrank|svds)$/.test(path)) return axes(interp, first, call);
   if (path === 'pandas.Categorical') return categorical(first, args);
   if (/^numpy\.(add|subtract|maximum|minimum)\.at$/.test(path)) return gathered(interp, first, args, call);
+  if (path === 'pandas.factorize' && first.type === 'table') return list([first, UNKNOWN], true);
   if (/^scipy\.stats\.(chi2_contingency|fisher_exact|barnard_exact)$/.test(path))
     return testOfCounts(interp, first, call);
   return /^(pandas\.crosstab|numpy\.bincount)$/.test(path) ? countsOf(interp, args, call) : undefined;

@@ -226,6 +226,29 @@ function areTexts(keys: readonly string[]): boolean {
   return keys.length > 0 && keys.every((key) => Number.isNaN(Number(key)));
 }
 
+/** `frame.eval("rel = a - @mean")`: a column of others, and of variables behind `@`. */
+const evaluatedText: Handler = (method) => {
+  const { interp, state, args } = method;
+  const [text] = args.positional;
+  const made = text?.type === 'constant' ? /^\s*(\w+)\s*=(?!=)(.*)$/.exec(String(text.value)) : null;
+  if (made === null) return combined(method);
+  const [, name = '', formula = ''] = made;
+  const variables = [...formula.matchAll(/@(\w+)/g)].map(([, id = '']) => interp.scope.lookup(id)?.value);
+  const facts = variables
+    .map((value) => (value === undefined ? NO_FACTS : factsOf(value)))
+    .reduce(joinFacts, NO_FACTS);
+  const result = newTable(state);
+  const from = [...formula.matchAll(/(?<![@\w.])[A-Za-z_]\w*/g)].map(([column]) => column);
+  setColumn(
+    interp,
+    result,
+    name,
+    newTable({ ...emptyTable({ ...state, fits: facts.fits }, 'column'), from }),
+    false,
+  );
+  return result;
+};
+
 const updated: Handler = ({ interp, table, state, args }) => {
   const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
   interp.store.write(table.cell, { ...state, fits: union(state.fits, fits) });
@@ -313,6 +336,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['apply transform map pipe applymap map_elements', mapped],
       ['iterrows itertuples', rowByRow],
       ['update', updated],
+      ['eval', evaluatedText],
       ['align', aligned],
       ['tolist to_list', listed],
       ['item', item],
