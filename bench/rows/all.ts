@@ -15,7 +15,7 @@ import { pickUp } from './pick-up.js';
 import { rateLimit } from './rate-limit.js';
 import { recovery } from './recovery.js';
 import { scaling } from './scaling.js';
-import { manyFiles, start, staticCheck } from './static-check.js';
+import { manyFiles, start, startLong, staticCheck } from './static-check.js';
 import { throughput, throughputWithCalls } from './throughput.js';
 
 /** Every row of the table, in its order. */
@@ -42,6 +42,7 @@ export const ROWS: readonly (BenchRow | RowGroup)[] = [
   contaminationSet,
   staticCheck,
   start,
+  startLong,
   manyFiles,
   commands,
 ];

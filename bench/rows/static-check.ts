@@ -58,26 +58,36 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
   await once(child, 'exit');
 }
 
-export const start: BenchRow = {
-  name: 'start',
-  work: '`fleet check` on one file, cold, to its result',
-  against: '`node -e ""`, as a floor',
-  target: { atMost: 0.5 },
-  unit: 's over the floor',
-  runs: 9,
-  run: async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'fleet-start-'));
-    await writeFile(join(folder, 'script.py'), SCRIPT);
-    const main = packagePath('dist', 'cli', 'main.js');
-    const check = await timed(() => run(process.execPath, [main, 'check', '--offline', 'script.py'], folder));
-    const node = await timed(() => run(process.execPath, ['-e', ''], folder));
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-    return {
-      ratio: (check - node) / 1_000,
-      details: { check: `${Math.round(check)} ms`, node: `${Math.round(node)} ms` },
-    };
-  },
-};
+/** The start of the command with one file, and its end with the result. */
+function startRow(name: string, what: string, script: () => Promise<string>): BenchRow {
+  return {
+    name,
+    work: `\`fleet check\` on ${what}, cold, to its result`,
+    against: '`node -e ""`, as a floor',
+    target: { atMost: 0.5 },
+    unit: 's over the floor',
+    runs: 9,
+    run: async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'fleet-start-'));
+      await writeFile(join(folder, 'script.py'), await script());
+      const main = packagePath('dist', 'cli', 'main.js');
+      const check = await timed(() =>
+        run(process.execPath, [main, 'check', '--offline', 'script.py'], folder),
+      );
+      const node = await timed(() => run(process.execPath, ['-e', ''], folder));
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+      return {
+        ratio: (check - node) / 1_000,
+        details: { check: `${Math.round(check)} ms`, node: `${Math.round(node)} ms` },
+      };
+    },
+  };
+}
+
+const example = (name: string) => readFile(packagePath('examples', 'scripts', name), 'utf8');
+
+export const start = startRow('start', 'one file of 57 lines with a leak', () => example('leaky_scaler.py'));
+export const startLong = startRow('start long', 'one file of 300 lines with a leak', async () => SCRIPT);
 
 /** Files of the row below: as many as a folder of experiments has. */
 const MANY = 500;
@@ -91,7 +101,7 @@ export const manyFiles: BenchRow = {
   shortSeconds: null,
   run: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fleet-many-'));
-    const script = await readFile(packagePath('examples', 'scripts', 'clean_pipeline.py'), 'utf8');
+    const script = await example('clean_pipeline.py');
     const texts = Array.from({ length: MANY }, (_, at) => `${script}print(${at})\n`);
     await Promise.all(texts.map((text, at) => writeFile(join(folder, `${at}.py`), text)));
     const main = packagePath('dist', 'cli', 'main.js');

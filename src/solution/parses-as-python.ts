@@ -26,9 +26,9 @@ function configuredParser(): PythonParser | undefined {
   return parser;
 }
 
-/** Starts the interpreter before there is a text, where there is one: that takes longer than most texts do. */
+/** Starts the interpreter, where there is one, before there is a text: for a process that parses its own texts alone. */
 export function startPython(): void {
-  configuredParser()?.start();
+  configuredParser()?.startAlone();
 }
 
 /** Python counts code points and may leave the position out. */

@@ -28,20 +28,25 @@ interface ParseRequest {
 export class PythonParser {
   readonly #short: ChildQueue;
   readonly #long: ChildQueue;
+  #isAlone = false;
 
   constructor(interpreter: string, { shortMs, longMs }: PythonTimes = { shortMs: 1_000, longMs: 10_000 }) {
     this.#short = new ChildQueue(interpreter, shortMs);
     this.#long = new ChildQueue(interpreter, longMs);
   }
 
-  /** Starts the interpreter for short texts. */
-  start(): void {
+  /**
+   * Starts the interpreter for short texts, which will get those of any length first: for a process without tenants, where
+   * to start another one takes longer than to parse most texts.
+   */
+  startAlone(): void {
+    this.#isAlone = true;
     this.#short.start();
   }
 
   /** What Python says about the text, or why it says nothing. Never rejects. */
   async parse(text: string, tenant = ''): Promise<InterpreterResult | NoResult> {
-    if (text.length > MAX_SHORT_CHARACTERS) return this.#long.parse(text, tenant);
+    if (text.length > MAX_SHORT_CHARACTERS && !this.#isAlone) return this.#long.parse(text, tenant);
     const result = await this.#short.parse(text, tenant);
     return result === 'timeout' ? this.#long.parse(text, tenant) : result;
   }

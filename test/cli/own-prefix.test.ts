@@ -12,7 +12,7 @@ import { startTestRedis, type TestRedis } from '../support/redis.js';
 /** A process number that no process has: above the largest that Linux gives. */
 const NOBODY = 2 ** 22 + 1;
 
-describe('one-shot commands beside a worker with other agents in the same folder', () => {
+describe('one-shot commands with agents', () => {
   let api: MessagesApi;
   let reply: Reply;
   let cwd: string;
@@ -25,20 +25,6 @@ describe('one-shot commands beside a worker with other agents in the same folder
     for (const name of ['x.py', 's.py', 'a.py', 'out.txt']) writeFileSync(join(cwd, name), 'print(1)\n');
   });
   afterEach(() => api.close());
-
-  it.each([
-    [['check', '--json', 'x.py']],
-    [['refine', '--json', '--solution', 's.py', '--ablation', 'a.py', '--output', 'out.txt']],
-  ])('FLEET_AGENT=offline %j sends nothing to the Messages API', async (args) => {
-    const worker = startFleetCommand(['worker'], { cwd, env: keyed });
-    await worker.printed('worker ready');
-    for (let run = 0; run < 2; run += 1) {
-      const { exitCode } = await fleetCommand(args, { cwd, env: { FLEET_AGENT: 'offline' } });
-      expect([0, 1]).toContain(exitCode);
-    }
-    expect(api.requests).toHaveLength(0);
-    await worker.end('SIGTERM');
-  });
 
   it('leave no keys of their own, also where one was killed; what was spent stays in the books', async () => {
     reply = hangReply;
