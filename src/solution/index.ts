@@ -1,6 +1,5 @@
 export { doesSomething, lostNames } from './bound-names.js';
-export { type CorrectionScope, correctionScope } from './correction-scope.js';
-export { declaredEncoding, misleadingEncoding } from './declared-encoding.js';
+export { correctionScope } from './correction-scope.js';
 export { extractCodeBlock } from './extract-code-block.js';
 export { fitCorrection } from './fit-correction.js';
 export { solutionLineEnding } from './lines.js';
@@ -12,10 +11,9 @@ export {
   validateCodeBlock,
 } from './locate-block.js';
 export { neutralizeMagics } from './notebook-magics.js';
-export { type ParseResult, parsesAsPython } from './parses-as-python.js';
+export { parsesAsPython } from './parses-as-python.js';
 export { introducesPlaceholder } from './placeholder.js';
 export { parsePython } from './python-syntax.js';
-export { occurrencesOf } from './search.js';
 export { firstSyntaxError } from './syntax-error.js';
 
 export { blockFromWholeScript } from './whole-script.js';

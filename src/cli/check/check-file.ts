@@ -20,7 +20,7 @@ import type { CheckedFile, CheckOutcome } from './checked-file.js';
 const MAX_NOTES = 20;
 
 /** Checks the script of one file: a job of the fleet, or work of this process. */
-export type CheckScript = (solution: Solution) => Promise<SolutionCheckResult>;
+type CheckScript = (solution: Solution) => Promise<SolutionCheckResult>;
 
 export interface CheckFileOptions {
   readonly config: Config;

@@ -2,7 +2,7 @@ import type { Config } from '../../config/settings.js';
 import type { CheckOutcome } from './checked-file.js';
 
 /** What a check of files needs to know, wherever it is done. */
-export interface Checking {
+interface Checking {
   readonly config: Config;
   readonly files: readonly string[];
   readonly write: boolean;
