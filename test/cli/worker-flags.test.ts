@@ -27,8 +27,9 @@ describe('FLEET_LOG_LEVEL of a command with its own worker', () => {
     ['info', 1],
   ])('%j: %i or more log lines', async (level, least) => {
     const cwd = emptyFolder();
-    writeFileSync(join(cwd, 'x.py'), 'print(1)\n');
-    const { stderr } = await fleetCommand(['check', 'x.py'], { cwd, env: { FLEET_LOG_LEVEL: level } });
+    writeFileSync(join(cwd, 'data.json'), '{"solution": {"content": "print(1)"}}');
+    const args = ['submit', 'solution-check', '--data', 'data.json', '--wait'];
+    const { stderr } = await fleetCommand(args, { cwd, env: { FLEET_LOG_LEVEL: level } });
     const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
     if (least === 0) expect(lines).toEqual([]);
     else expect(lines.length).toBeGreaterThanOrEqual(least);
