@@ -203,6 +203,18 @@ describe('what is fitted before several cross-validations', () => {
     );
   });
 
+  it('REQ-SF-019: is not rewritten if sampled rows get predictions, which have to be as many as the labels', async () => {
+    const text = await repairOf([
+      'from sklearn.model_selection import cross_val_predict',
+      'from imblearn.over_sampling import SMOTE',
+      ...DATA,
+      'X_more, y_more = SMOTE(random_state=0).fit_resample(X, y)',
+      'p = cross_val_predict(Ridge(), X_more, y_more, cv=5)',
+      'print("Final Validation Performance:", mean_absolute_error(y_more, p))',
+    ]);
+    expect(text).toMatch(/^Not rewritten/);
+  });
+
   it.each([
     ['the labels are others', ['rfe = RFE(Ridge()).fit(X, np.log(y))'], /^Not rewritten/],
     [

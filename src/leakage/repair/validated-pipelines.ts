@@ -225,6 +225,8 @@ function usesOf(context: RepairContext, table: FittedTable): Uses | string {
 
 function whyNotValidated({ source }: RepairContext, table: FittedTable, call: Call): string | undefined {
   const [model, , labels] = call.args;
+  if (table.outputLabels !== undefined && calleeName(call) === 'cross_val_predict')
+    return 'the cross-validation gives a prediction for each row that was sampled';
   if (model?.name !== undefined || labels === undefined || labels.name !== undefined)
     return 'the cross-validation names its model or its labels';
   if (call.args.some(({ name, star }) => star !== '' || name === 'fit_params' || name === 'params'))
