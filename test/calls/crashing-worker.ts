@@ -25,13 +25,17 @@ function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-await FleetWorker.start({
-  redisUrl,
-  prefix,
-  runner: { name: 'offline', ask: ask as AgentRunner['ask'] },
-  logger: pino({ level: 'warn' }),
-  kinds: ['solution-check'],
-  concurrency: 10,
-  lockMs: 1_000,
-});
-process.stdout.write('ready\n');
+async function main(): Promise<void> {
+  await FleetWorker.start({
+    redisUrl,
+    prefix,
+    runner: { name: 'offline', ask: ask as AgentRunner['ask'] },
+    logger: pino({ level: 'warn' }),
+    kinds: ['solution-check'],
+    concurrency: 10,
+    lockMs: 1_000,
+  });
+  process.stdout.write('ready\n');
+}
+
+await main();

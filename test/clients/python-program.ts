@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
-import { packagePath } from '../../src/package-root.js';
+import { withPythonClient } from '../support/python-client.js';
 
-const CLIENT = packagePath('clients', 'python', 'src');
 const OLDEST = 'import sys; raise SystemExit(sys.version_info < (3, 9))';
 
 /** Whether there is a python3 that the client supports. */
@@ -38,7 +37,7 @@ export class PythonProgram {
   /** @param url Address of the gateway, as \`FLEET_URL\`. */
   constructor(url: string, script: string, env: Readonly<Record<string, string>> = {}) {
     this.#child = spawn('python3', ['-c', PRELUDE + script], {
-      env: { ...process.env, PYTHONPATH: CLIENT, FLEET_URL: url, ...env },
+      env: { ...process.env, ...withPythonClient(), FLEET_URL: url, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     if (this.#child.stdout === null) throw new TypeError('the program has no output');

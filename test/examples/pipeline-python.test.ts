@@ -6,6 +6,7 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { packagePath } from '../../src/package-root.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { withPythonClient } from '../support/python-client.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
 const interpreter = await findInterpreter();
@@ -27,7 +28,7 @@ describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
     return execa(interpreter?.command ?? 'python3', [`${EXAMPLE}/${file}`, ...args], {
       env: {
         FLEET_URL: gateway.url,
-        PYTHONPATH: packagePath('clients', 'python', 'src'),
+        ...withPythonClient(),
         PYTHONDONTWRITEBYTECODE: '1',
       },
       reject: false,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fleetCommand } from '../support/fleet-command.js';
 import { testProgram } from '../support/programs.js';
 import { sendTo } from './gateway-fixture.js';
 
@@ -25,10 +26,13 @@ interface Run {
   readonly code: Promise<number | null>;
 }
 
+const env = { FLEET_DATA_DIR: folder, FLEET_AGENT: 'offline' };
+const token = (...args: string[]) => fleetCommand(['token', ...args], { env });
+
 /** The real command on the embedded Redis of a project folder. */
-function fleet(args: readonly string[], env: Record<string, string> = {}): Run {
+function fleet(args: readonly string[]): Run {
   const child = spawn(process.execPath, [testProgram('src/cli/main'), ...args], {
-    env: { ...process.env, FLEET_DATA_DIR: folder, FLEET_AGENT: 'offline', ...env },
+    env: { ...process.env, ...env },
   });
   processes.push(child);
   const output = { out: '', err: '' };
@@ -69,24 +73,23 @@ describe('fleet serve and fleet token', () => {
     const refused = fleet(['serve', '--port', '0', '--host', '0.0.0.0']);
     expect(await refused.code).toBe(2);
     expect(refused.output.err).toContain('fleet token add');
-    const made = fleet(['token', 'add', 'ci', '--role', 'read']);
-    expect(await made.code).toBe(0);
-    const token = made.output.out.trim();
-    expect(token).toMatch(/^fleet_[0-9a-f]{12}_[\w-]{43}$/);
+    const made = await token('add', 'ci', '--role', 'read');
+    expect(made.exitCode).toBe(0);
+    const text = made.stdout.trim();
+    expect(text).toMatch(/^fleet_[0-9a-f]{12}_[\w-]{43}$/);
     const run = fleet(['serve', '--port', '0', '--host', '0.0.0.0']);
     const url = (await addressOf(run)).replace('0.0.0.0', '127.0.0.1');
     const status = async () =>
-      (await sendTo(url, 'GET', '/v1/jobs', undefined, { authorization: `Bearer ${token}` })).status;
+      (await sendTo(url, 'GET', '/v1/jobs', undefined, { authorization: `Bearer ${text}` })).status;
     expect(await status()).toBe(200);
     expect((await sendTo(url, 'GET', '/v1/jobs')).status).toBe(401);
-    const list = fleet(['token', 'list', '--json']);
-    expect(await list.code).toBe(0);
-    const [record] = JSON.parse(list.output.out);
+    const list = await token('list', '--json');
+    expect(list.exitCode).toBe(0);
+    const [record] = JSON.parse(list.stdout);
     expect(record).toMatchObject({ name: 'ci', role: 'read' });
-    const revoked = fleet(['token', 'revoke', record.id]);
-    expect(await revoked.code).toBe(0);
+    expect((await token('revoke', record.id)).exitCode).toBe(0);
     expect(await status()).toBe(401);
-    expect(run.output.err).not.toContain(token);
+    expect(run.output.err).not.toContain(text);
   });
 
   it('says in one sentence that a port is taken, and what is wrong with an option', async () => {

@@ -23,7 +23,6 @@ const SAMPLE: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['first.txt', ['A02', 'A04', 'A10', 'A11', 'A42', 'A46']],
   ['third.txt', ['T07']],
-  ['seventh.jsonl', ['U11', 'U15', 'U29']],
 ];
 
 /** Rewrites that damage their script, each in a way of its own. */

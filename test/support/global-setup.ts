@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { packagePath } from '../../src/package-root.js';
+import { CLIENT_FOLDER } from './python-client.js';
 
 /** Servers of a killed test command need a moment to notice that they are alone. */
 const SHUTDOWN_GRACE_MS = 10_000;
@@ -32,6 +34,7 @@ export default function setup(): () => Promise<void> {
   delete process.env.XDG_RUNTIME_DIR;
   Object.assign(process.env, CHEAP_PYTHON);
   putInterpreterFirst();
+  cpSync(packagePath('clients', 'python', 'src'), join(folder, CLIENT_FOLDER), { recursive: true });
   return async () => {
     const left = await leftProcesses(folder);
     for (const { pid } of left) process.kill(pid, 'SIGKILL');
