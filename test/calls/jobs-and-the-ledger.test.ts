@@ -142,9 +142,10 @@ describe('what the agent says to leaks that only static analysis found', () => {
     'print("Final Validation Performance:", model.score(X_val, y_val))',
     '',
   ].join('\n');
-  /** Copies of rows on both sides: certain, and without a rewrite, so the agent makes the correction. */
+  const copies = 'for least in (1, 2):\n    data = pd.concat([data, data[data["target"] > least]])';
+  /** Copies of rows on both sides: certain, and without a rewrite in a loop, so the agent makes the correction. */
   const copied = trainedOnAll
-    .replace('y = data', 'data = pd.concat([data, data[data["target"] > 1]])\ny = data')
+    .replace('y = data', `${copies}\ny = data`)
     .replace('fit(data, y)', 'fit(X_train, y_train)');
   const withoutCopies = correction(trainedOnAll.split('\n').slice(4, 6).join('\n'));
   const denied = leaks();
