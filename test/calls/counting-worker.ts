@@ -24,17 +24,12 @@ const count = (line: string) => {
   process.stdout.write(`heap ${completed} ${process.memoryUsage().heapUsed}\n`);
 };
 
-async function main(): Promise<void> {
-  await FleetWorker.start({
-    redisUrl,
-    prefix,
-    runner: createAnthropicRunner({ ...(baseURL === undefined ? {} : { baseURL }), apiKey: 'test-key' }),
-    logger: pino({ level: 'info' }, { write: count }),
-    kinds: ['solution-check'],
-    concurrency: 10,
-    lockMs: 30_000,
-  });
-  process.stdout.write('ready\n');
-}
-
-await main();
+await FleetWorker.start({
+  redisUrl,
+  prefix,
+  runner: createAnthropicRunner({ ...(baseURL === undefined ? {} : { baseURL }), apiKey: 'test-key' }),
+  logger: pino({ level: 'info' }, { write: count }),
+  kinds: ['solution-check'],
+  concurrency: 10,
+  lockMs: 30_000,
+}).then(() => process.stdout.write('ready\n'));

@@ -25,17 +25,12 @@ function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-async function main(): Promise<void> {
-  await FleetWorker.start({
-    redisUrl,
-    prefix,
-    runner: { name: 'offline', ask: ask as AgentRunner['ask'] },
-    logger: pino({ level: 'warn' }),
-    kinds: ['solution-check'],
-    concurrency: 10,
-    lockMs: 1_000,
-  });
-  process.stdout.write('ready\n');
-}
-
-await main();
+await FleetWorker.start({
+  redisUrl,
+  prefix,
+  runner: { name: 'offline', ask: ask as AgentRunner['ask'] },
+  logger: pino({ level: 'warn' }),
+  kinds: ['solution-check'],
+  concurrency: 10,
+  lockMs: 1_000,
+}).then(() => process.stdout.write('ready\n'));
