@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
 /** Modules that are started by their path, and imported by nobody. */
-const THREADS = [
+export const THREADS = [
   'fleet/analysis-task.js',
   'fleet/contamination-thread.js',
   'fleet/small-contamination-thread.js',

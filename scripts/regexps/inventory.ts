@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Node, parse } from 'acorn';
+import { THREADS } from '../bundle-threads.mjs';
 
 export interface FoundExpression {
   readonly source: string;
@@ -109,7 +110,8 @@ export async function regularExpressionsIn(folder: string): Promise<Inventory> {
       const line = node.loc?.start.line ?? 0;
       const literal = node.regex as { pattern: string; flags: string } | undefined;
       if (literal !== undefined) add(literal.pattern, literal.flags, `${file}:${line}`);
-      const source = dynamicSource(node);
+      // A bundled thread starts its work when it is imported. What it builds, the modules in it build as well.
+      const source = THREADS.includes(file) ? undefined : dynamicSource(node);
       if (source !== undefined) {
         const form = formOf(source);
         sites.push({ file, line, text: text.slice(source.start, source.end), ...(form && { form }) });
