@@ -59,6 +59,7 @@ async function startEngine(): Promise<Engine> {
   const folder = engineFolder();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const at = (name: string) => join(folder, name);
+  await stopLeftover(at('dockerd.pid'), folder);
   const log = openSync(at('dockerd.log'), 'w');
   const host = `unix://${at('docker.sock')}`;
   const child = spawn(
@@ -89,6 +90,15 @@ async function untilReady(child: ChildProcess, docker: Docker): Promise<string> 
     await wait(250);
   }
   throw new Error(`dockerd was not ready within ${READY_MS / 1_000} s`);
+}
+
+/** Stops the engine of a run that was killed. */
+async function stopLeftover(pidFile: string, folder: string): Promise<void> {
+  if (!existsSync(pidFile)) return;
+  const commandLine = `/proc/${readFileSync(pidFile, 'utf8').trim()}/cmdline`;
+  const isRunning = () => existsSync(commandLine) && readFileSync(commandLine, 'utf8').includes(folder);
+  if (isRunning()) process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGTERM');
+  while (isRunning()) await wait(250);
 }
 
 /** It stops its containers first. */

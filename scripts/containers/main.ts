@@ -49,6 +49,10 @@ async function main(): Promise<number> {
   }
   const report = new Report();
   const began = performance.now();
+  // Otherwise an engine of our own, and its containers, would go on.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void engine.stop().finally(() => process.exit(1)));
+  }
   try {
     await checkAll(engine, report);
   } finally {
