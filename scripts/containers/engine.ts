@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -20,10 +20,11 @@ export interface Engine {
 export class NoEngine extends Error {}
 
 const READY_MS = 60_000;
+const PID_FILE = 'dockerd.pid';
 const FOLDERS = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'];
 
 /** Images and layers of an engine of our own: kept, so that a second run need not make the base images again. */
-export function engineFolder(): string {
+function engineFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'solution-fleet', 'engine');
 }
 
@@ -59,13 +60,13 @@ async function startEngine(): Promise<Engine> {
   const folder = engineFolder();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const at = (name: string) => join(folder, name);
-  await stopLeftover(at('dockerd.pid'), folder);
+  await stopLeftover(folder);
   const log = openSync(at('dockerd.log'), 'w');
   const host = `unix://${at('docker.sock')}`;
   const child = spawn(
     program,
     [
-      ...['--data-root', at('data'), '--exec-root', at('run'), '--pidfile', at('dockerd.pid')],
+      ...['--data-root', at('data'), '--exec-root', at('run'), '--pidfile', at(PID_FILE)],
       ...['--host', host, '--mtu', String(await mtuOfDefaultRoute())],
     ],
     { stdio: ['ignore', log, log], detached: true },
@@ -92,8 +93,15 @@ async function untilReady(child: ChildProcess, docker: Docker): Promise<string> 
   throw new Error(`dockerd was not ready within ${READY_MS / 1_000} s`);
 }
 
+/** Removes images and layers of earlier runs. */
+export async function removeEngineFolder(): Promise<void> {
+  await stopLeftover(engineFolder());
+  rmSync(engineFolder(), { recursive: true, force: true });
+}
+
 /** Stops the engine of a run that was killed. */
-async function stopLeftover(pidFile: string, folder: string): Promise<void> {
+async function stopLeftover(folder: string): Promise<void> {
+  const pidFile = join(folder, PID_FILE);
   if (!existsSync(pidFile)) return;
   const commandLine = `/proc/${readFileSync(pidFile, 'utf8').trim()}/cmdline`;
   const isRunning = () => existsSync(commandLine) && readFileSync(commandLine, 'utf8').includes(folder);

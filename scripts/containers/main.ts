@@ -2,7 +2,6 @@
  * `npm run test:containers`: builds the image from the unchanged Dockerfile, and runs the unchanged Compose file under load. It
  * uses the engine that the `docker` client reaches, or starts `dockerd` itself. Without either it says so and ends with 0.
  */
-import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { packagePath } from '../../src/package-root.js';
 import { startTraceCollector } from '../../test/support/trace-collector.js';
@@ -16,7 +15,7 @@ import { checkObserve } from './check-observe.js';
 import { checkPages } from './check-pages.js';
 import { checkScaling } from './check-scaling.js';
 import { checkSettings } from './check-settings.js';
-import { type Engine, engineFolder, NoEngine, openEngine } from './engine.js';
+import { type Engine, NoEngine, openEngine, removeEngineFolder } from './engine.js';
 import { Project } from './project.js';
 import { addressOfThisMachine, Provider } from './provider.js';
 
@@ -37,7 +36,7 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  if (values.fresh) rmSync(engineFolder(), { recursive: true, force: true });
+  if (values.fresh) await removeEngineFolder();
   let engine: Engine;
   try {
     engine = await openEngine();
