@@ -49,8 +49,8 @@ export class FleetCheck {
     await report.check('no answer was paid for twice, but those on their way when something broke', () => {
       const { excused, others } = this.#provider.paidAgain(this.#disturbances);
       must(others.length === 0, `paid again: ${others.join(', ')}`);
-      const { answered } = this.#provider;
-      report.fact(`${this.#submitted.size} jobs, ${answered} answers, ${excused} of them for a second time`);
+      const answers = this.#provider.answersFor([...this.#submitted.keys()]);
+      report.fact(`${this.#submitted.size} jobs, ${answers} answers, ${excused} of them for a second time`);
       return undefined;
     });
     await report.check('`compose stop` ends workers in order and in time, and their jobs go on later', () =>

@@ -69,6 +69,12 @@ export class Provider {
     return this.answers.filter(({ sentAt }) => sentAt !== undefined).length;
   }
 
+  /** How many whole answers these jobs got. */
+  answersFor(jobs: readonly string[]): number {
+    const wanted = new Set(jobs);
+    return this.answers.filter(({ job, sentAt }) => sentAt !== undefined && wanted.has(job)).length;
+  }
+
   /** How many are being answered now, or were left by their client. */
   get open(): number {
     return this.answers.length - this.answered;
