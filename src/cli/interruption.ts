@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Signals that end a command, with the exit codes that shells know them by (128 and the signal's number). */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type StopSignal = keyof typeof EXIT_CODES;
@@ -19,6 +21,8 @@ export class Interrupted extends Error {
  */
 export async function interruptible<T>(action: (interrupted: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
+  // All that is done at the same time listens: on a machine with many cores, more than Node.js takes for a leak.
+  setMaxListeners(0, controller.signal);
   const listeners = (Object.keys(EXIT_CODES) as StopSignal[]).map((signal) => {
     const listener = () => {
       if (controller.signal.aborted) process.exit(EXIT_CODES[signal]);

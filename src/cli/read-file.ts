@@ -14,6 +14,11 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ENOTDIR: 'lies below something that is not a folder',
 };
 
+/** Why a file or a folder cannot be read, as the end of a sentence that begins with its name. */
+export function whyUnreadable(thrown: unknown): string {
+  return PROBLEMS[(thrown as NodeJS.ErrnoException).code ?? ''] ?? `cannot be read: ${messageOf(thrown)}`;
+}
+
 /** How much is read at most, and what raises the limit. */
 export interface ReadLimit {
   readonly bytes: number;
@@ -47,10 +52,7 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
     );
   } catch (thrown) {
     if (thrown instanceof UsageError || thrown instanceof PayloadError) throw thrown;
-    const problem = PROBLEMS[(thrown as NodeJS.ErrnoException).code ?? ''];
-    throw new UsageError('unreadable-input', `${file} ${problem ?? `cannot be read: ${messageOf(thrown)}`}`, {
-      cause: thrown,
-    });
+    throw new UsageError('unreadable-input', `${file} ${whyUnreadable(thrown)}`, { cause: thrown });
   } finally {
     await handle?.close();
   }

@@ -15,9 +15,12 @@ const WRONG_USAGE = 2;
  * that a signal ended also ends the process.
  */
 export async function runProgram(args: readonly string[]): Promise<void> {
-  /** An error of the whole command, where a program reads standard output, so that it always finds JSON. */
+  /**
+   * An error of the whole command, where a program reads standard output, so that it always finds JSON: of `watch`, one object a
+   * line.
+   */
   const printErrorJson = (error: { readonly code: string; readonly message: string }): void => {
-    if (args.includes('--json')) printJson({ error }, 2);
+    if (args.includes('--json')) printJson({ error }, args[0] === 'watch' ? undefined : 2);
   };
   try {
     await startAnalysisEarly(args);

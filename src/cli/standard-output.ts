@@ -14,9 +14,18 @@ function codeOf(thrown: unknown): string | undefined {
 
 let failure: Error | undefined;
 
+const ended = new AbortController();
+
+/**
+ * Aborted once standard output has failed in either way, with its error as the reason: the end of a command that would go on
+ * printing forever. Thrown, the reason leaves the exit code as described above.
+ */
+export const outputEnded: AbortSignal = ended.signal;
+
 /** Has failures of the standard streams end the command as described above, instead of as uncaught errors. */
 export function watchStandardStreams(): void {
   process.stdout.on('error', (error: Error) => {
+    ended.abort(error);
     if (codeOf(error) === 'EPIPE' || failure !== undefined) return;
     failure = error;
     printNote(`error standard output could not be written: ${escapeControlCharsInLine(error.message)}`);

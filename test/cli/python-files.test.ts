@@ -1,7 +1,9 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesOf } from '../../src/cli/check/python-files.js';
+import { filesBelow, filesOf } from '../../src/cli/check/python-files.js';
 import { totalsText } from '../../src/cli/check/totals.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
 
@@ -16,7 +18,7 @@ function folderOf(...files: readonly (string | readonly [string, string])[]): st
   return folder;
 }
 async function found(folder: string, exclude: readonly string[] = [], below = '.'): Promise<string[]> {
-  const files = await filesOf([join(folder, below)], exclude);
+  const { files } = await filesOf([join(folder, below)], exclude);
   return files.map((file) => file.slice(folder.length + 1));
 }
 
@@ -72,9 +74,88 @@ describe('the files of a folder', () => {
   it('are listed once, and a file that is named is never left out', async () => {
     const folder = folderOf('x.py', 'a/y.py', ['.gitignore', 'x.py\n']);
     const [x, a] = [join(folder, 'x.py'), join(folder, 'a')];
-    expect(await filesOf([x, folder, a], [])).toEqual([x, join(a, 'y.py')]);
+    expect((await filesOf([x, folder, a], [])).files).toEqual([x, join(a, 'y.py')]);
     await expect(filesOf([x], ['y.py'])).rejects.toMatchObject({ code: 'usage' });
-    expect(await filesOf(['-', join(folder, 'gone.py')], [])).toEqual(['-', join(folder, 'gone.py')]);
+    expect((await filesOf(['-', join(folder, 'gone.py')], [])).files).toEqual(['-', join(folder, 'gone.py')]);
+  });
+});
+
+/** Does something as a user who may read what others may read. */
+async function asNobody<T>(action: () => Promise<T>): Promise<T> {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    return await action();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
+
+describe('what cannot be looked into', () => {
+  it('is never left out: neither files that cannot be read or reached, nor folders', async () => {
+    const folder = folderOf('a.py', 'closed/x.py', 'deep/closed/x.py', 'locked/leak.py', [
+      'small.py',
+      'x=1\n',
+    ]);
+    for (const [name, mode] of [
+      ['.', 0o755],
+      ['closed', 0o300],
+      ['deep/closed', 0o300],
+      ['locked', 0o744],
+      ['small.py', 0o200],
+    ] as const) {
+      chmodSync(join(folder, name), mode);
+    }
+    if (process.geteuid?.() === 0) chmodSync(dirname(folder), 0o711);
+    // For the owner, the bits of others do not count.
+    else chmodSync(join(folder, 'locked'), 0o644);
+    const { files, unreadable } = await asNobody(() => filesOf([folder], []));
+    const short = (file: string) => file.slice(folder.length + 1);
+    expect(files.map(short)).toEqual(['a.py', 'locked/leak.py', 'small.py']);
+    expect(unreadable.map(({ file, error }) => [short(file), error.message])).toEqual(
+      ['closed', 'deep/closed'].map((name) => [name, `the folder ${join(folder, name)} may not be read`]),
+    );
+    const closed = await asNobody(() => filesOf([join(folder, 'closed'), join(folder, 'a.py')], []));
+    expect(closed.files.map(short)).toEqual(['a.py']);
+    expect(closed.unreadable.map(({ file }) => short(file))).toEqual(['closed']);
+    for (const name of ['closed', 'deep/closed', 'locked']) chmodSync(join(folder, name), 0o700);
+  });
+
+  it('is named by fleet check, which checks the others and ends with 2', async () => {
+    const cwd = folderOf('a.py', 'enc/b.py');
+    const named = (name: string, byte: number) =>
+      Buffer.concat([Buffer.from(join(cwd, 'enc', name)), Buffer.of(byte), Buffer.from('.py')]);
+    renameSync(join(cwd, 'enc/b.py'), named('b', 0xff));
+    mkdirSync(Buffer.concat([Buffer.from(join(cwd, 'folder')), Buffer.of(0xff)]));
+    const { stdout, exitCode } = await fleetCommand(['check', '--offline', '--json', '.'], { cwd });
+    expect(exitCode).toBe(2);
+    const entries = JSON.parse(stdout) as { file: string; error?: { message: string } }[];
+    expect(entries.map(({ file, error }) => [file, error?.message.replace(/^.*?: /, '')])).toEqual([
+      ['a.py', undefined],
+      ...['enc/b\uFFFD.py', 'folder\uFFFD'].map((file) => [
+        file,
+        'the name is not UTF-8, or holds U+FFFD; rename the file',
+      ]),
+    ]);
+  });
+
+  it('is not what was removed while the folder was searched', async () => {
+    const folder = folderOf('a.py', 'gone.py', ['small.py', 'x=1\n'], 'sub/x.py', 'sub/sub/x.py');
+    // It is read after the folder was listed, and before anything in it is looked at.
+    const rules = join(folder, '.gitignore');
+    execFileSync('mkfifo', [rules]);
+    const search = filesBelow(folder, []);
+    const listed = await open(rules, 'w');
+    for (const name of ['gone.py', 'small.py', 'sub']) rmSync(join(folder, name), { recursive: true });
+    await listed.close();
+    const { unreadable, files } = await search;
+    expect(unreadable).toEqual([]);
+    expect(files.map(({ file }) => file)).toEqual([join(folder, 'a.py')]);
+    rmSync(folder, { recursive: true });
+    await expect(filesBelow(folder, [])).rejects.toMatchObject({
+      code: 'unreadable-input',
+      message: `the folder ${folder} does not exist`,
+    });
   });
 });
 

@@ -52,8 +52,13 @@ export async function fleetCommand(
 
 export interface RunningCommand {
   readonly child: ChildProcess;
-  /** Resolves once a line of standard error or output contains the text; rejects if the command ends first. */
-  printed(text: string): Promise<void>;
+  /**
+   * Resolves once a line of standard error or output contains the text; rejects if the command ends first.
+   * @param from Number of the first line that counts; default: 0
+   */
+  printed(text: string, from?: number): Promise<void>;
+  /** Resolves with the exit code at its end, or null if a signal ended it, when all it printed was read. */
+  readonly exited: Promise<number | null>;
   /** All lines so far. */
   readonly lines: readonly string[];
   /** Sends a signal and waits for the end; returns the exit code, or null if the signal ended it. */
@@ -76,6 +81,7 @@ export function startFleetCommand(args: readonly string[], options: CommandOptio
     });
   }
   const exited = once(child, 'exit');
+  const closed = once(child, 'close');
   void exited.then(() => {
     for (const { text, reject } of waiting) {
       reject(new Error(`fleet ${args.join(' ')} ended without printing "${text}":\n${lines.join('\n')}`));
@@ -83,9 +89,10 @@ export function startFleetCommand(args: readonly string[], options: CommandOptio
   });
   return {
     child,
+    exited: closed.then(([code]) => code as number | null),
     lines,
-    printed: (text) => {
-      if (lines.some((line) => line.includes(text))) return Promise.resolve();
+    printed: (text, from = 0) => {
+      if (lines.slice(from).some((line) => line.includes(text))) return Promise.resolve();
       return new Promise((resolve, reject) => waiting.push({ text, resolve, reject }));
     },
     end: async (signal) => {

@@ -7,7 +7,7 @@ import { type BudgetOption, withBudget } from '../budget-option.js';
 import { type CheckOutcome, leaksOf, problemOf } from '../check/checked-file.js';
 import type { CheckFiles } from '../check/checking.js';
 import { FORMATS, type Format, printOutcomes } from '../check/print-outcomes.js';
-import { filesOf } from '../check/python-files.js';
+import { type FilesToCheck, filesOf } from '../check/python-files.js';
 import { Interrupted } from '../interruption.js';
 import { assertDirectory, rejectDuplicateFiles } from '../named-files.js';
 import { agentReason, type OfflineOption, withOffline } from '../offline-option.js';
@@ -65,18 +65,18 @@ export function addCheckCommand(program: Command): void {
 
 async function check(args: readonly string[], options: CheckOptions, command: Command): Promise<number> {
   const format = options.json ? 'json' : options.format;
-  let files = args;
+  let found: FilesToCheck = { files: args, unreadable: [] };
   try {
     const config = await beforeCommand(command);
-    files = await filesOf(args, options.exclude);
-    const outcomes = await checkAll(config, files, options);
+    found = await filesOf(args, options.exclude);
+    const outcomes = [...(await checkAll(config, found.files, options)), ...found.unreadable];
     printOutcomes(outcomes, format, { explain: options.explain === true });
     return exitCode(outcomes, options.failOn ?? config.minSeverity, options.failOnPartial === true);
   } catch (thrown) {
     // The JSON has an entry for each file, whatever happened.
     if (format === 'json' && !(thrown instanceof Interrupted)) {
-      const outcomes = files.map((file) => ({ file, error: thrown }));
-      printOutcomes(outcomes, format, {});
+      const notChecked = found.files.map((file) => ({ file, error: thrown }));
+      printOutcomes([...notChecked, ...found.unreadable], format, {});
       return printError(thrown).entry.exitCode;
     }
     throw thrown;

@@ -1,13 +1,16 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { mapAtOnce } from '../../async.js';
+import { abortable, mapAtOnce } from '../../async.js';
 import { loadConfig } from '../../config/load-config.js';
 import type { Solution } from '../../queues/common.js';
 import { checkFile } from '../check/check-file.js';
 import type { CheckOutcome } from '../check/checked-file.js';
+import { isGone } from '../check/on-disk.js';
 import { jsonEntry } from '../check/print-outcomes.js';
 import { withLocalProcessing } from '../local-session.js';
 import { assertDirectory } from '../named-files.js';
+import { outputEnded } from '../standard-output.js';
 import { plural } from '../terminal/amounts.js';
 import { colorsFor } from '../terminal/colors.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
@@ -64,23 +67,39 @@ async function watchFolder(folder: string, { exclude, json }: WatchOptions): Pro
   await assertDirectory('watch', folder);
   const lines = json === true ? JSON_LINES : TEXT;
   const files = new ChangedFiles(folder, exclude);
-  const watchers = new FolderWatchers();
-  await withLocalProcessing(config, REASON, async (processing, signal) => {
+  const watchers = new FolderWatchers((...event) => files.isRelevant(...event));
+  await withLocalProcessing(config, REASON, async (processing, interrupted) => {
+    const signal = AbortSignal.any([interrupted, outputEnded]);
+    // As of the signal that it follows.
+    setMaxListeners(0, signal);
     const check = (solution: Solution) => processing.check({ solution }, signal);
-    try {
+    const checkAndPrint = async (file: string) => {
+      const outcome = await checkFile(file, { config, write: false, check });
+      // What was in work then says only that it was aborted.
+      signal.throwIfAborted();
+      // The next look says that it is gone.
+      if ('error' in outcome && outcome.error instanceof Error && isGone(outcome.error.cause)) return;
+      lines.outcome(outcome);
+    };
+    const watchChanges = async () => {
       for (let round = 1; ; round += 1) {
-        const { changed, gone, folders } = await files.look();
+        const before = performance.now();
+        const { changed, gone, unreadable, folders } = await files.look();
+        const lookMs = performance.now() - before;
         watchers.watch(folders);
         for (const file of gone) lines.gone(file);
-        await mapAtOnce(changed, processing.atOnce, async (file) => {
-          lines.outcome(await checkFile(file, { config, write: false, check }));
-        });
+        for (const outcome of unreadable) lines.outcome(outcome);
+        await mapAtOnce(changed, processing.atOnce, checkAndPrint);
         if (round === 1) {
           printNote(`${plural(changed.length, 'file')} checked; waiting for changes until Ctrl-C`);
         }
         await watchers.next(signal);
-        await wait(SETTLE_MS, undefined, { signal });
+        // Where files are written all the time, looking takes no more than half of it.
+        await wait(Math.max(SETTLE_MS, lookMs), undefined, { signal });
       }
+    };
+    try {
+      await abortable(watchChanges(), signal);
     } finally {
       watchers.close();
     }
