@@ -30,7 +30,6 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   'partial.py': `exec(more)\n${CLEAN}`,
   'none.py': 'x = 1\n',
   'broken.py': SCALER.replace('import', 'z = (1,\nimport'),
-  'hanging.py': HANGING,
   'empty.py': '',
   'binary.py': Buffer.from([1, 2, 0, 3]),
   'declares.py': '# coding: utf-7\nx = 1\n',

@@ -56,7 +56,7 @@ describe('the fleet command of an installed package', () => {
     expect([status, stdout.trim()]).toEqual([0, version]);
   });
 
-  it('checks a script through a Redis and a worker of its own: `npx fleet check FILE`', () => {
+  it('checks a script in its own process: `npx fleet check FILE`', () => {
     writeFileSync(join(installed.project, 'leaky.py'), LEAKY_SCRIPT);
     const { status, stdout, stderr } = installed.run('npx', ['--no', 'fleet', 'check', 'leaky.py', '--json']);
     expect([status, stderr]).toEqual([1, expect.any(String)]);
