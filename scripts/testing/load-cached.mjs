@@ -9,6 +9,10 @@ import { threadId } from 'node:worker_threads';
 // A script that was compiled before cannot import by itself. `compile.mjs` writes a call of this instead.
 globalThis[Symbol.for('solution-fleet.import')] = (address) => import(address);
 
+/** When the code of a process that goes on is kept, in milliseconds. */
+const AFTER_MESSAGE_MS = 300;
+const AFTER_START_MS = 1_500;
+
 /** @returns the function of the bundle that runs a task */
 export function loadThread(path) {
   const { exports, writeCode } = load(path, `${path}.cache`);
@@ -21,7 +25,11 @@ export function runProgram(path) {
   const [, , command = ''] = process.argv;
   const name = /^[a-z]+$/.test(command) ? `.${command}` : '';
   const { writeCode } = load(path, `${path}${name}.cache`);
-  if (writeCode !== undefined) process.once('exit', writeCode);
+  if (writeCode === undefined) return;
+  process.once('exit', writeCode);
+  // Many are killed, without an event: a process that works for another one soon after its first message, workers later.
+  process.once('message', () => setTimeout(writeCode, AFTER_MESSAGE_MS).unref());
+  setTimeout(writeCode, AFTER_START_MS).unref();
 }
 
 /** @returns what the bundle exports; and what keeps its code for the next start, unless there is code that can be used */

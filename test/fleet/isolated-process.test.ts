@@ -283,7 +283,7 @@ describe('the built worker', () => {
       ANTHROPIC_API_KEY: 'k',
       ANTHROPIC_BASE_URL: api.url,
     };
-    const first = startFleetCommand(['worker'], { env });
+    const first = startFleetCommand(['worker', '--kinds', 'solution-check'], { env });
     await api.arrived(1);
     await first.printed('runs in the isolated process');
     const line = first.lines.find((text) => text.includes('runs in the isolated process'));
@@ -294,7 +294,7 @@ describe('the built worker', () => {
     await ended;
     await gone(pid);
     replies = () => leaks();
-    const second = startFleetCommand(['worker', '--drain', '5'], { env });
+    const second = startFleetCommand(['worker', '--kinds', 'solution-check', '--drain', '5'], { env });
     expect((await handle.result()).status).toBe('clean');
     expect(await second.end('SIGTERM')).toBe(0);
   });

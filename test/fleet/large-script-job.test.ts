@@ -32,7 +32,7 @@ async function startFleet() {
 describe('a check of a large script', () => {
   it('leaves the event loop of its worker free, and has the same findings and corrections as in place', async () => {
     const { fleet } = await startFleet();
-    const solution = long(300);
+    const solution = long(150);
     const handle = await addSolutionCheck(fleet, { solution });
     const expectDoneInThread = await watchMainThread('leakage');
     const result = await handle.result();
