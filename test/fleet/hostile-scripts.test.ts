@@ -23,8 +23,8 @@ const CONTINUED = `${'\\\n'.repeat(30_000)}x = 1\n`;
 const LARGE = 'f()\n'.repeat(200_000);
 /** More leaks than are listed, each of which is there as often. */
 const REPEATED = manyLeaks(60);
-/** A command of a notebook, and tens of thousands of lines. */
-const COMMANDS = `!ls\n)${'\n'.repeat(50_000)}`;
+/** A command of a notebook, and so many lines that reading them takes long enough to be seen. */
+const COMMANDS = `!ls\n)${'\n'.repeat(500_000)}`;
 const TWO_LINES = 'import pandas as pd\nprint(pd.read_csv("a.csv").shape)\n';
 
 async function startWorker(analysis = { timeoutMs: 2_000, heapMb: 512 }, concurrency = 3) {
