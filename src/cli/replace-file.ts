@@ -18,6 +18,19 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 const { O_RDONLY, O_RDWR, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
+/** Files that are being written at present. */
+const underWay = new Set<Promise<void>>();
+let isEnding = false;
+
+/**
+ * Resolves once no file is being written any more, and none will be: a process that ended sooner would leave its temporary file
+ * beside the one that it replaces.
+ */
+export async function endReplacements(): Promise<void> {
+  isEnding = true;
+  await Promise.allSettled(underWay);
+}
+
 /** Owner and permissions of a file. */
 interface Ownership {
   readonly uid: number;
@@ -118,8 +131,19 @@ async function replace(at: (name: string) => string, name: string, text: string 
   }
 }
 
+async function replaceAtomically(...args: Parameters<typeof writeAndRename>): Promise<void> {
+  if (isEnding) throw new Error('the command was ended');
+  const writing = writeAndRename(...args);
+  underWay.add(writing);
+  try {
+    await writing;
+  } finally {
+    underWay.delete(writing);
+  }
+}
+
 /** The text is on the disk before its name is: a crash of the machine must not leave an empty file. */
-async function replaceAtomically(
+async function writeAndRename(
   at: (name: string) => string,
   name: string,
   text: string | Buffer,

@@ -36,6 +36,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
       }
     } else if (thrown instanceof Interrupted) {
       // Everything is closed; what the command was still reading, such as standard input, must not keep it.
+      await (await import('./replace-file.js')).endReplacements();
       process.exit(thrown.exitCode);
     } else if (!isOutputFailure(thrown)) {
       process.exitCode = printError(thrown).entry.exitCode;

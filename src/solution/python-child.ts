@@ -81,28 +81,43 @@ async function readAnswer(line: string): Promise<InterpreterResult | NoResult> {
   return (await import('./python-answer.js')).answerIn(line);
 }
 
+function start(interpreter: string, timeoutMs: number): ChildProcess | undefined {
+  const seconds = String(Math.ceil(timeoutMs / 1000) + 1);
+  // A path is the user's own choice, and is relative to where the user is; a name is looked up on the PATH.
+  const program = interpreter.includes('/') ? resolve(interpreter) : interpreter;
+  try {
+    return spawn(program, ['-I', '-S', '-W', 'ignore', '-c', PROGRAM, seconds, MAX_MEMORY], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      // Version managers read files of the working directory, and loaders resolve relative entries against it.
+      cwd: '/',
+      env: interpreterEnvironment(),
+    });
+  } catch {
+    // Of some errors (too long a name, a file as a folder) `spawn` tells by throwing. Those of the others come as events; either
+    // way there is no interpreter, and a command that was told to use it has refused the setting.
+    return undefined;
+  }
+}
+
 /**
  * One Python process that parses and does nothing else: isolated mode, no site packages, no text is run.
  * It never keeps the process that started it alive. One text at a time; `PythonParser` makes the others wait.
  */
 export class PythonChild {
-  readonly #process: ChildProcess;
-  readonly #kill = () => this.#process.kill('SIGKILL');
+  /** None where the system refuses the interpreter's name, so that nothing was started. */
+  readonly #process: ChildProcess | undefined;
+  readonly #kill = () => this.#process?.kill('SIGKILL');
   #alive = true;
   #ready = false;
   #received = '';
   #onLine: ((line: string | null) => void) | undefined;
 
   constructor(interpreter: string, timeoutMs: number) {
-    const seconds = String(Math.ceil(timeoutMs / 1000) + 1);
-    // A path is the user's own choice, and is relative to where the user is; a name is looked up on the PATH.
-    const program = interpreter.includes('/') ? resolve(interpreter) : interpreter;
-    this.#process = spawn(program, ['-I', '-S', '-W', 'ignore', '-c', PROGRAM, seconds, MAX_MEMORY], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-      // Version managers read files of the working directory, and loaders resolve relative entries against it.
-      cwd: '/',
-      env: interpreterEnvironment(),
-    });
+    this.#process = start(interpreter, timeoutMs);
+    if (this.#process === undefined) {
+      this.#alive = false;
+      return;
+    }
     this.#process.unref();
     for (const stream of [this.#process.stdin, this.#process.stdout]) {
       // Pipes of a child are sockets; without this they would keep the event loop alive.
@@ -140,7 +155,7 @@ export class PythonChild {
         if (line === null) resolve('died');
         else readAnswer(line).then(resolve, () => resolve('undecided'));
       };
-      if (this.#alive && this.#process.stdin) this.#process.stdin.write(frame(text));
+      if (this.#alive && this.#process?.stdin) this.#process.stdin.write(frame(text));
       else this.#onLine(null);
     });
   }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replaceFile, writeOutput } from '../../src/cli/replace-file.js';
+import { endReplacements, replaceFile, writeOutput } from '../../src/cli/replace-file.js';
 import { emptyFolder } from '../support/fleet-command.js';
 
 const isAdministrator = process.geteuid?.() === 0;
@@ -199,4 +199,20 @@ describe('writing a file that may be there', () => {
     await writeOutput('/dev/null', 'after');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
+});
+
+// The last one: nothing is written after it.
+it('a process that ends waits for what is being written, and begins no more', async () => {
+  const writing = replaceFile(file, 'after'.repeat(4_000_000));
+  while (readdirSync(folder).length === 1) await new Promise(setImmediate);
+  await endReplacements();
+  expect(readdirSync(folder)).toEqual(['script.py']);
+  expect(statSync(file).size).toBe(20_000_000);
+  await writing;
+  await expect(replaceFile(file, 'later')).rejects.toMatchObject({
+    code: 'unwritable-output',
+    message: `${file} cannot be written: the command was ended; it is as it was`,
+  });
+  await expect(writeOutput(join(folder, 'new.txt'), 'later')).rejects.toThrow('the command was ended');
+  expect(readdirSync(folder)).toEqual(['script.py']);
 });

@@ -85,6 +85,11 @@ const OF_A_GATEWAY: readonly Fault[] = [
 /** What the offline agent works with, in a worker or in the process of the command. */
 const OF_THE_ANALYSIS: readonly Fault[] = [
   configuration({ FLEET_PYTHON: 'no-such-python' }, 'FLEET_PYTHON: "no-such-python" is not a program'),
+  // Starting this name throws at once.
+  configuration(
+    { FLEET_PYTHON: '/etc/passwd/python' },
+    'FLEET_PYTHON: "/etc/passwd/python" is not a program',
+  ),
   configuration({ FLEET_TRIAL_PYTHON: './x.py' }, 'FLEET_TRIAL_PYTHON: "./x.py" is not a program'),
   configuration({ FLEET_TRIAL_SANDBOX: 'dokcer run' }, 'FLEET_TRIAL_SANDBOX: "dokcer" is not a program'),
 ];

@@ -60,48 +60,29 @@ describe('fleet watch', () => {
     expect(await running.end('SIGINT')).toBe(130);
   });
 
-  it.each([
-    [
-      'a folder',
-      () => {
-        rmSync(join(cwd, 'src'), { recursive: true });
-        mkdirSync(join(cwd, 'src'));
-        write('src/a.py', LEAKY);
-      },
-    ],
-    [
-      'a folder and those below it',
-      () => {
-        mkdirSync(join(cwd, 'other/sub'), { recursive: true });
-        write('other/a.py', LEAKY);
-        write('other/sub/b.py', CLEAN);
-        renameSync(join(cwd, 'src'), join(cwd, 'data'));
-        renameSync(join(cwd, 'other'), join(cwd, 'src'));
-      },
-    ],
-    [
-      'the folder itself',
-      () => {
-        mkdirSync(join(cwd, 'data/src/sub'), { recursive: true });
-        write('data/src/a.py', LEAKY);
-        write('data/src/sub/b.py', CLEAN);
-        renameSync(join(cwd, 'src'), join(cwd, 'old'));
-        renameSync(join(cwd, 'data/src'), join(cwd, 'src'));
-      },
-      'src',
-    ],
-  ])('goes on in %s that was replaced under its name', async (_what, replace, folder = '.') => {
-    mkdirSync(join(cwd, 'src/sub'));
-    write('src/sub/b.py', LEAKY);
-    running = startFleetCommand(['watch', folder], { cwd });
+  it('goes on in folders that were replaced under their names, and in its own', async () => {
+    mkdirSync(join(cwd, 'src/pkg/sub'), { recursive: true });
+    write('src/pkg/sub/b.py', LEAKY);
+    running = startFleetCommand(['watch', 'src'], { cwd });
     await running.printed('3 files checked');
-    replace();
-    await running.printed('src/a.py: corrected');
-    for (const file of ['src/a.py', 'src/sub/b.py']) {
-      const before = running.lines.length;
-      mkdirSync(join(cwd, 'src/sub'), { recursive: true });
-      write(file, `${file.endsWith('a.py') ? CLEAN : LEAKY}# again\n`);
-      await running.printed(`${file}: ${file.endsWith('a.py') ? 'clean' : 'corrected'}`, before);
+    for (const [folder, file] of [
+      ['src/pkg', 'src/pkg/sub/b.py'],
+      ['src', 'src/b.py'],
+    ] as const) {
+      const replacement = join(cwd, `data/${folder}`);
+      mkdirSync(join(replacement, 'sub'), { recursive: true });
+      for (const name of ['b.py', 'sub/b.py']) writeFileSync(join(replacement, name), CLEAN);
+      renameSync(join(cwd, folder), join(cwd, `old-${folder.length}`));
+      renameSync(replacement, join(cwd, folder));
+      await running.printed(`${folder}/sub/b.py: clean`);
+      for (const [text, status] of [
+        [LEAKY, 'corrected'],
+        [CLEAN, 'clean'],
+      ] as const) {
+        const before = running.lines.length;
+        write(file, `${text}# again\n`);
+        await running.printed(`${file}: ${status}`, before);
+      }
     }
   });
 
@@ -140,6 +121,16 @@ describe('fleet watch', () => {
     running.child.stdout?.once('data', () => running?.child.stdout?.destroy());
     expect(await running.exited).toBe(0);
     expect(running.lines.filter((line) => /Warning|error/.test(line))).toEqual([]);
+  });
+
+  it('prints nothing about the files that were in work when a signal ended it', async () => {
+    for (let at = 0; at < 40; at += 1) write(`src/c${at}.py`, `${LEAKY}# ${at}\n`);
+    running = startFleetCommand(['watch'], { cwd });
+    await running.printed('corrected');
+    expect(await running.end('SIGINT')).toBe(130);
+    await running.exited;
+    expect(running.lines.length).toBeLessThan(40);
+    expect(running.lines.filter((line) => /abort|internal/.test(line))).toEqual([]);
   });
 
   it('ends when its folder is removed', async () => {

@@ -5,6 +5,7 @@ import {
   escapeControlCharsExceptColors,
   escapeControlCharsInLine,
 } from './escape-control-chars.js';
+import { ProgressLine } from './progress-line.js';
 
 /**
  * Prints lines for people. Whatever is in them reaches no terminal as a control sequence (except for the colors that
@@ -14,7 +15,7 @@ export function print(text: string, stream: NodeJS.WriteStream = process.stdout)
   const shown = colorsFor(stream).isColorSupported
     ? escapeControlCharsExceptColors(text)
     : escapeControlChars(text);
-  return stream.write(`${withoutCommands(shown)}\n`);
+  return ProgressLine.printAbove(() => stream.write(`${withoutCommands(shown)}\n`));
 }
 
 /** Prints lines for people to standard error. */

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.js';
 import type { FoundFile } from '../check/python-files.js';
 
 /** Whether something that happened in a folder matters: a name was added or removed there (`isNew`), or what has it was changed. */
-export type IsRelevant = (folder: string, isNew: boolean, name: string | null) => boolean;
+type IsRelevant = (folder: string, isNew: boolean, name: string | null) => boolean;
 
 interface Watched {
   readonly watcher: FSWatcher;
