@@ -1,6 +1,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import { whyUnreadable } from './read-file.js';
 
 /**
  * Refuses `-` twice: standard input can be read once.
@@ -36,8 +37,9 @@ export async function rejectDuplicateFiles(files: readonly string[]): Promise<vo
  * @throws UsageError `usage`, with the flag that named it.
  */
 export async function assertDirectory(flag: string, path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found === undefined) throw new UsageError('usage', `${flag}: the folder ${path} does not exist`);
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new UsageError('usage', `${flag}: the folder ${path} ${whyUnreadable(cause)}`, { cause });
+  });
   if (!found.isDirectory()) throw new UsageError('usage', `${flag}: ${path} is not a folder`);
 }
 

@@ -146,6 +146,7 @@ describe('fleet watch', () => {
   it.each([
     ['nowhere', 'the folder nowhere does not exist'],
     ['src/a.py', 'src/a.py is not a folder'],
+    ['src/a.py/sub', 'the folder src/a.py/sub lies below something that is not a folder'],
   ])('%s is refused', async (folder, sentence) => {
     const { stderr, exitCode } = await fleetCommand(['watch', folder], { cwd });
     expect(exitCode).toBe(2);
