@@ -5,6 +5,7 @@ import { overlapOf } from '../values/region.js';
 import { constant, factsOf, isElement, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
 import { type Arguments, argumentsOf } from './arguments.js';
 import { choiceEvents, withChoices } from './choices.js';
+import { isDistanceOfRates } from './distance-of-rates.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { takeOneFold } from './splitters.js';
@@ -198,6 +199,7 @@ function zipped(interp: Interpreter, args: Arguments, call: Call): Value {
 /** The best of some scores: a choice on the rows that were scored. */
 export function choose(interp: Interpreter, value: Value, call: Call): Value | undefined {
   const facts = factsOf(value);
+  if (isDistanceOfRates(facts.scores, call)) return value;
   const events = choiceOf(interp, facts, call);
   return events === undefined ? undefined : chosenBy(facts, events);
 }
@@ -213,7 +215,7 @@ function choiceOf(
   call: Call,
   isCompared = false,
 ): readonly FitEvent[] | undefined {
-  if (scores.length === 0) return undefined;
+  if (scores.length === 0 || isDistanceOfRates(scores, call)) return undefined;
   // `max(best, score)` goes from one to the next.
   const nested = call.args.filter(({ name }) => name === undefined).length > 1;
   return choiceEvents(interp, scores, `the best by \`${interp.label(call)}\``, call, { nested, isCompared });

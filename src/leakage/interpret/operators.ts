@@ -124,7 +124,8 @@ export function binaryValue(
     return newTable(emptyTable(NO_FACTS, 'column'));
   if (left.type === 'sequence' && operator === '*') return repeated(left, right);
   const [own, b] = [unlessShift(operator, left, right), unlessShift(operator, right, left)];
-  const a = withWeights(interp, own, b, nodes.node);
+  // A sum or difference of a score and of what a network gives is a loss, not a blend.
+  const a = /^[*/@]$/.test(operator) ? withWeights(interp, own, b, nodes.node) : own;
   const isBlank = stateOf(left)?.blank === true || stateOf(right)?.blank === true;
   const isScore = operator !== '&' && operator !== '|' && !isBlank;
   const scores = isScore ? meetLabels(interp, a, b, nodes.node) : [];
