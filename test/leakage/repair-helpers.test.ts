@@ -182,6 +182,17 @@ describe('what is fitted before several cross-validations', () => {
     expect(text).toContain([...fit, 'from sklearn.pipeline import make_pipeline', ...now].join('\n'));
   });
 
+  it('REQ-SF-019: a fit stays where another line reads what was learned by it', async () => {
+    const fit = [
+      'rfe = RFE(Ridge(), n_features_to_select=5)',
+      'chosen = rfe.fit_transform(X, y)',
+      'print(X.columns[rfe.get_support()])',
+    ];
+    const text = await repairOf([...CV, ...DATA, ...fit, ...models('chosen', (name) => name)]);
+    const now = models('X', (name) => `make_pipeline(rfe, ${name})`);
+    expect(text).toContain([...fit.slice(1), ...now].join('\n'));
+  });
+
   it('REQ-SF-019: over-sampled rows: the sampler goes into a pipeline of imblearn, what is shown stays', async () => {
     const text = await repairOf([
       ...CV,

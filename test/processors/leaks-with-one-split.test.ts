@@ -176,8 +176,8 @@ X, y = t.drop(columns="y"), t["y"]
   const sample = 'X, y = SMOTE(random_state=1).fit_resample(X, y)\n';
 
   it.each([
-    ['an encoder and over-sampling', `X = OrdinalEncoder().fit_transform(X)\n${sample}`],
-    ['dummies and over-sampling', `X = OneHotEncoder(handle_unknown="ignore").fit_transform(X)\n${sample}`],
+    ['an encoder and over-sampling', `X = OrdinalEncoder(min_frequency=9).fit_transform(X)\n${sample}`],
+    ['dummies and over-sampling', `X = OneHotEncoder(handle_unknown="ignore", max_categories=9).fit_transform(X)\n${sample}`],
     ['over-sampling and a scaler', `${sample}X = StandardScaler().fit_transform(X)\n`],
   ])('REQ-SF-020: %s', async (_, leaky) => {
     const result = await checkAndFixLeakage({ content: head + leaky + split + score }, createOfflineRunner());

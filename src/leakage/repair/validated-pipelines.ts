@@ -190,6 +190,8 @@ function usesOf(context: RepairContext, table: FittedTable): Uses | string {
       const isLater = inner.start > statement.start || isInFunction(inner, statement);
       if (!isLater || inner === statement || isFit(inner)) continue;
       for (const { name, parents } of namesWithParents(inner)) {
+        // What is learned on all rows is read by another line, as the names of the columns that a selector chose.
+        if (name.id === table.step) others += 1;
         if (name.id !== output && name.id !== outputLabels) continue;
         const [call] = parents;
         const isRows =

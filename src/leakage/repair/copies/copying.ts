@@ -260,7 +260,7 @@ function holds(outer: Stmt, inner: Stmt): boolean {
 }
 
 /** The lines of a statement, line break included. */
-export function wholeLinesOf(source: string, statement: Stmt): { start: number; end: number } {
+function wholeLinesOf(source: string, statement: Stmt): { start: number; end: number } {
   const start = source.lastIndexOf('\n', statement.start - 1) + 1;
   const end = source.indexOf('\n', statement.end);
   return { start, end: end < 0 ? source.length : end + 1 };
