@@ -177,7 +177,10 @@ X, y = t.drop(columns="y"), t["y"]
 
   it.each([
     ['an encoder and over-sampling', `X = OrdinalEncoder(min_frequency=9).fit_transform(X)\n${sample}`],
-    ['dummies and over-sampling', `X = OneHotEncoder(handle_unknown="ignore", max_categories=9).fit_transform(X)\n${sample}`],
+    [
+      'dummies and over-sampling',
+      `X = OneHotEncoder(handle_unknown="ignore", max_categories=9).fit_transform(X)\n${sample}`,
+    ],
     ['over-sampling and a scaler', `${sample}X = StandardScaler().fit_transform(X)\n`],
   ])('REQ-SF-020: %s', async (_, leaky) => {
     const result = await checkAndFixLeakage({ content: head + leaky + split + score }, createOfflineRunner());

@@ -258,10 +258,3 @@ function flat(targets: readonly Expr[]): Expr[] {
 function holds(outer: Stmt, inner: Stmt): boolean {
   return outer.start <= inner.start && inner.end <= outer.end;
 }
-
-/** The lines of a statement, line break included. */
-function wholeLinesOf(source: string, statement: Stmt): { start: number; end: number } {
-  const start = source.lastIndexOf('\n', statement.start - 1) + 1;
-  const end = source.indexOf('\n', statement.end);
-  return { start, end: end < 0 ? source.length : end + 1 };
-}
