@@ -277,7 +277,7 @@ export function shifted(interp: Interpreter, state: TableState, args: Arguments,
 
 /** Values of the rows before: a random split of the rows puts labels of one side into the other. */
 function withNeighbors(interp: Interpreter, state: TableState, past: TableState, call: Call): TableState {
-  // The name of a column stands before those of the columns that it was made of, or that it had before.
+  // The name of a column comes before those of the columns that it was made of, or that it had before.
   const own = state.shape === 'column' ? state.from.slice(0, 1) : state.from;
   const names = state.closed && state.shape === 'frame' ? [...state.columns.keys()] : own;
   if (names.length === 0 || (names.length > 1 && !state.closed)) return past;
