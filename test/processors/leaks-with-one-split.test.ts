@@ -162,6 +162,26 @@ it('REQ-SF-020: a leak without a rewrite does not keep its neighbor from being c
   expect(result.solution.content).toContain('d = pd.concat([d, pos])\n');
 });
 
+it('REQ-SF-020: a leak whose block a correction replaced, and which is still there, is not taken for removed', async () => {
+  const content = text(
+    HEAD.slice(0, 6),
+    'd = pd.read_csv("p.csv")',
+    'd["m2"] = d["T"] / d["area"]',
+    'd["usual"] = d.groupby("town")["m2"].transform("mean")',
+    'tr, va = train_test_split(d, test_size=0.2, random_state=4)',
+    'columns = ["area", "m2", "usual"]',
+    'clf = LogisticRegression().fit(tr[columns], tr["T"])',
+    'print("Final Validation Performance:", roc_auc_score(va["T"], clf.predict_proba(va[columns])[:, 1]))',
+    '',
+  );
+  const result = await checkAndFixLeakage({ content }, createOfflineRunner());
+  expect(result.findings.map(({ kind, outcome }) => [kind, outcome])).toEqual([
+    ['target-encoding', 'corrected'],
+    ['label-in-features', 'uncorrected'],
+  ]);
+  expect(result.status).toBe('partly-corrected');
+});
+
 describe('a leak that is rewritten once another one is gone', () => {
   const head = `import pandas as pd
 from imblearn.over_sampling import SMOTE

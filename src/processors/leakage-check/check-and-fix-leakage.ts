@@ -165,8 +165,17 @@ export async function checkAndFixLeakage(
     findings.splice(findings.indexOf(before), 1);
     findings.push(finding);
   }
-  if (runner.name !== 'offline' && opinion !== 'agent' && script.content !== solution.content) {
-    findings.push(...(await remainingFindings(solution.content, leaky, findings, script.content, second)));
+  if ((runner.name === 'offline' || opinion !== 'agent') && script.content !== solution.content) {
+    const left = await remainingFindings(solution.content, leaky, findings, script.content, second);
+    // The block of a finding of the analysis may have other lines by now.
+    const isKnown = ({ kind }: Finding): boolean =>
+      runner.name === 'offline' && findings.some((one) => one.outcome === 'uncorrected' && one.kind === kind);
+    const remaining = left.filter((one) => !isKnown(one));
+    // A leak whose block is gone was taken for removed.
+    const isThere = ({ outcome, kind }: Finding): boolean =>
+      outcome === 'superseded' && remaining.some((one) => one.kind === kind);
+    for (const wrong of findings.filter(isThere)) findings.splice(findings.indexOf(wrong), 1);
+    findings.push(...remaining);
   }
 
   return {
