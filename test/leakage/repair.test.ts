@@ -381,6 +381,14 @@ describe('a rewrite leaves the script as good as it was', () => {
         /`train` is drawn beside a part/,
       ],
       [
+        'points have a value each from another table',
+        [
+          'kinds = pd.read_csv("kinds.csv")["kind"]',
+          'sns.scatterplot(x=X[:, 0], y=X[:, 1], hue=kinds.values)',
+        ],
+        /`kinds.values` has all rows/,
+      ],
+      [
         'an embedding cannot be applied to other rows',
         ['Z = TSNE(2).fit_transform(X)', 'sns.scatterplot(x=Z[:, 0], y=Z[:, 1])'],
         /`TSNE\(2\)` cannot be applied/,
@@ -426,6 +434,22 @@ describe('a rewrite leaves the script as good as it was', () => {
       expect(await scaled(...lines('# fit on everything'))).toMatch(`${corrected}\nscaler.fit(X_tr)`);
       expect(await scaled(...lines('# scale'))).toMatch(/^scaler.fit\(X_tr\)/);
     });
+  });
+
+  it('scored rows stay in a concatenation whose places another line knows', async () => {
+    const lines = (...places: string[]): string[] => [
+      'from sklearn.model_selection import GridSearchCV, PredefinedSplit',
+      ...head,
+      split,
+      'all_rows, all_labels = np.vstack([X_tr, X_va]), np.concatenate([y_tr, y_va])',
+      ...places,
+      `search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=${places.length === 0 ? '3' : 'PredefinedSplit(fold)'})`,
+      'search.fit(all_rows, all_labels)',
+      'print("Final Validation Performance:", search.score(X_va, y_va))',
+    ];
+    expect(await repairOf(lines())).toMatch(/^all_rows, all_labels = X_tr, y_tr\n/);
+    const fold = 'fold = np.r_[np.full(len(X_tr), -1), np.zeros(len(X_va))]';
+    expect(await repairOf(lines(fold))).toMatch(/^Not rewritten/);
   });
 
   it('rows of a group that the training part lacks get the mean of the groups, unless the model takes gaps', async () => {

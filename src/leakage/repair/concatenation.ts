@@ -1,5 +1,5 @@
 import type { Expr } from '../syntax/ast.js';
-import { expressionsIn, namesInExpression, ownExpressions } from '../syntax/walk.js';
+import { expressionsIn, namesInExpression, ownExpressions, rootName } from '../syntax/walk.js';
 import {
   declined,
   edited,
@@ -28,6 +28,7 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
     if (belongs && !scored.has(train)) scored.add(test);
   }
   const textOf = ({ start, end }: Expr): string => context.source.slice(start, end);
+  if (knowsPlaces(context, scored)) return declined('the places of both parts in the concatenation are used');
   let unequal = 0;
   for (const statement of statementsOf(context)) {
     for (const own of ownExpressions(statement)) {
@@ -52,6 +53,26 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
   if (edits.length === 0) return declined('no concatenation with the scored rows in this block');
   if (unequal > 0) return declined('features and labels are not put together in the same way');
   return { text: edited(context.source, context.block, edits) };
+}
+
+/** `fold = np.r_[np.full(len(X_train), -1), np.zeros(len(X_val))]`: where the rows of each part are in the concatenation. */
+function knowsPlaces({ module }: RepairContext, scored: ReadonlySet<string>): boolean {
+  return module.body.statements
+    .filter((statement) => statement.type === 'assign')
+    .some((statement) => {
+      const lengths = ownExpressions(statement)
+        .flatMap((own) => [...expressionsIn(own)])
+        .flatMap((part) => lengthOf(part) ?? []);
+      return lengths.some((name) => scored.has(name)) && lengths.some((name) => !scored.has(name));
+    });
+}
+
+/** The table whose number of rows an expression is: `len(X)`, `X.shape`. */
+function lengthOf(part: Expr): string | undefined {
+  if (part.type === 'attribute') return part.name === 'shape' ? rootName(part.object) : undefined;
+  if (part.type !== 'call' || part.callee.type !== 'name' || part.callee.id !== 'len') return undefined;
+  const [table] = part.args;
+  return table === undefined ? undefined : rootName(table.value);
 }
 
 /** The concatenation of some of its items, where they are in a list and rows are put below rows. */

@@ -4,6 +4,7 @@ import { analyzeInDetail, type DetailedAnalysis } from '../../analyze.js';
 import type { Expr } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
+import { drawnBesideAll } from './drawn-together.js';
 import { otherEffects } from './effects-in-order.js';
 import { arrayAsFrame, foundPositions, shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
@@ -15,6 +16,7 @@ import { leavesGroupsOut, rejectsCategories } from './unknown-values.js';
 const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   overwritten,
   partsDiffer,
+  drawnBesideAll,
   repeated,
   stalePositions,
   foundPositions,
