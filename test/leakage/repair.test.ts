@@ -436,14 +436,14 @@ describe('a rewrite leaves the script as good as it was', () => {
     });
   });
 
-  it('scored rows stay in a concatenation whose places another line knows', async () => {
-    const lines = (...places: string[]): string[] => [
+  it('scored rows stay in a concatenation whose positions another line knows', async () => {
+    const lines = (...positions: string[]): string[] => [
       'from sklearn.model_selection import GridSearchCV, PredefinedSplit',
       ...head,
       split,
       'all_rows, all_labels = np.vstack([X_tr, X_va]), np.concatenate([y_tr, y_va])',
-      ...places,
-      `search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=${places.length === 0 ? '3' : 'PredefinedSplit(fold)'})`,
+      ...positions,
+      `search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=${positions.length === 0 ? '3' : 'PredefinedSplit(fold)'})`,
       'search.fit(all_rows, all_labels)',
       'print("Final Validation Performance:", search.score(X_va, y_va))',
     ];

@@ -28,7 +28,8 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
     if (belongs && !scored.has(train)) scored.add(test);
   }
   const textOf = ({ start, end }: Expr): string => context.source.slice(start, end);
-  if (knowsPlaces(context, scored)) return declined('the places of both parts in the concatenation are used');
+  if (knowsPositions(context, scored))
+    return declined('the positions of both parts in the concatenation are used');
   let unequal = 0;
   for (const statement of statementsOf(context)) {
     for (const own of ownExpressions(statement)) {
@@ -56,7 +57,7 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
 }
 
 /** `fold = np.r_[np.full(len(X_train), -1), np.zeros(len(X_val))]`: where the rows of each part are in the concatenation. */
-function knowsPlaces({ module }: RepairContext, scored: ReadonlySet<string>): boolean {
+function knowsPositions({ module }: RepairContext, scored: ReadonlySet<string>): boolean {
   return module.body.statements
     .filter((statement) => statement.type === 'assign')
     .some((statement) => {
