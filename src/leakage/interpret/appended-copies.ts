@@ -137,9 +137,17 @@ function isAltered(altered: Expr, original: Expr, loop: Stmt): boolean {
   const { all } = boundIn(loop);
   const common = new Set<string>();
   for (const { id } of namesInExpression(original)) if (all.has(id)) common.add(id);
-  const isMade = altered.type === 'call' || altered.type === 'binary';
+  const isMade = altered.type === 'call' || altered.type === 'binary' || isFlipped(altered);
   if (!isMade || ![...namesInExpression(altered)].some(({ id }) => common.has(id))) return false;
   return original.type === 'name' || (isAltering(altered) && !isAltering(original));
+}
+
+/** `image[:, ::-1]`: the same values in another order. */
+function isFlipped(expression: Expr): boolean {
+  return (
+    expression.type === 'subscript' &&
+    expression.indices.some((index) => index.type === 'slice' && index.step !== undefined)
+  );
 }
 
 /** Whether every round that runs the inner one of two statements runs the other one as well. */

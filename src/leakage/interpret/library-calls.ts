@@ -409,10 +409,13 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   const statistical = statisticalModel(interp, path, args, call);
   if (statistical !== undefined) return statistical;
   // A class by its name, but a generator of random numbers learns nothing: like `default_rng`.
-  const isClass = /^[A-Z]/.test(name) && path !== 'numpy.random.RandomState';
+  const isClass = /^[A-Z]/.test(name) && path !== 'numpy.random.RandomState' && !IMAGE_FILTERS.test(path);
   if (isClass || name === 'create_study') return construct(path, 'object', args);
   return unknownCall(interp, /^(numpy|torch)\./.test(path) ? asArrays(interp, args) : args, call);
 }
+
+/** Functions of OpenCV with the names of classes: each gives an image. */
+const IMAGE_FILTERS = /^cv2\.(GaussianBlur|Canny|Sobel|Scharr|Laplacian|LUT)$/;
 
 /** What a function of arrays gets is an array, also where nothing else says so. */
 function asArrays(interp: Interpreter, args: Arguments): Arguments {
