@@ -1,4 +1,4 @@
-import { SpanStatusCode } from '@opentelemetry/api';
+import { context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -41,6 +41,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await redis.stop();
   await provider.shutdown();
+  // What is registered counts for the whole process, in which other files run later.
+  for (const registered of [trace, context, propagation]) registered.disable();
 });
 beforeEach(async () => {
   count += 1;
