@@ -81,3 +81,10 @@ export function freshName(source: string, wanted: string, taken: ReadonlySet<str
     if (!taken.has(name) && !words.has(name)) return name;
   }
 }
+
+/** The lines of a statement, with the line break after them. */
+export function wholeLines(source: string, statement: Stmt): { start: number; end: number } {
+  const start = source.lastIndexOf('\n', statement.start - 1) + 1;
+  const end = source.indexOf('\n', statement.end - 1);
+  return { start, end: end < 0 ? source.length : end + 1 };
+}

@@ -1,6 +1,12 @@
 import type { Call, Expr, FunctionDefinition, Module } from '../syntax/ast.js';
-import { expressionsIn, namesInExpression, ownExpressions, rootName, statementsIn } from '../syntax/walk.js';
-import { calleeName } from './rows-first/row-order.js';
+import {
+  calleeName,
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  rootName,
+  statementsIn,
+} from '../syntax/walk.js';
 
 const CHANGES_IN_PLACE = /^(pop|insert|update|fill|sort|append|extend|clear|remove|setdefault|shuffle)$/;
 

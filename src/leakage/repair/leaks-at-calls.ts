@@ -1,9 +1,8 @@
 import { ownBlock } from '../findings/block.js';
 import type { Leak } from '../findings/find-leaks.js';
 import type { Call, Span, Stmt } from '../syntax/ast.js';
-import { expressionsIn, ownExpressions } from '../syntax/walk.js';
+import { calleeName, expressionsIn, ownExpressions } from '../syntax/walk.js';
 import type { RepairContext } from './context.js';
-import { calleeName } from './rows-first/row-order.js';
 import { functionAround } from './rows-first/table-kind.js';
 
 /** Where a leak is mended. */

@@ -1,7 +1,6 @@
 import { FIT_METHODS, STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Call, FunctionDefinition, Module, Stmt } from '../syntax/ast.js';
-import { expressionsIn, ownExpressions, statementsIn } from '../syntax/walk.js';
-import { calleeName } from './rows-first/row-order.js';
+import { calleeName, expressionsIn, ownExpressions, statementsIn } from '../syntax/walk.js';
 
 /** Gives a value for each row that depends on other rows. */
 const OF_ALL_ROWS = /^(groupby|rank|qcut|get_dummies|factorize|shift|rolling|diff|cumsum|sort_values|fit)$/;

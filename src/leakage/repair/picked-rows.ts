@@ -8,6 +8,7 @@ import {
   type Rewrite,
   statementsOf,
   type TextEdit,
+  wholeLines,
 } from './context.js';
 import { trainingIndex } from './folds/fold-loop.js';
 
@@ -222,10 +223,4 @@ function lastWord({ callee }: Call): string {
 function indentBefore(source: string, statement: Stmt): string | undefined {
   const indent = source.slice(source.lastIndexOf('\n', statement.start - 1) + 1, statement.start);
   return /\S/.test(indent) ? undefined : indent;
-}
-
-function wholeLines(source: string, statement: Stmt): { start: number; end: number } {
-  const start = source.lastIndexOf('\n', statement.start - 1) + 1;
-  const end = source.indexOf('\n', statement.end - 1);
-  return { start, end: end < 0 ? source.length : end + 1 };
 }

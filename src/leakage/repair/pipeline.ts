@@ -7,6 +7,7 @@ import {
   type Rewrite,
   statementsOf,
   type TextEdit,
+  wholeLines,
 } from './context.js';
 
 const CROSS_VALIDATION = /^(cross_val_score|cross_validate|cross_val_predict)$/;
@@ -150,12 +151,6 @@ function assignedNames(statement: Stmt): string[] {
   return statement.targets
     .flatMap((target) => (target.type === 'sequence' ? target.items : [target]))
     .flatMap((target) => (target.type === 'name' ? [target.id] : []));
-}
-
-function wholeLines(source: string, statement: Stmt): { start: number; end: number } {
-  const start = source.lastIndexOf('\n', statement.start - 1) + 1;
-  const end = source.indexOf('\n', statement.end - 1);
-  return { start, end: end < 0 ? source.length : end + 1 };
 }
 
 function findValidation(statements: readonly Stmt[]): { statement: Stmt; call: Call } | undefined {

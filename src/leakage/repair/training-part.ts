@@ -1,7 +1,7 @@
 import type { Leak } from '../findings/find-leaks.js';
 import { STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Argument, Call, Expr } from '../syntax/ast.js';
-import { partsOf, rootName } from '../syntax/walk.js';
+import { calleeName, partsOf, rootName } from '../syntax/walk.js';
 import { declined, edited, type RepairContext, type Rewrite, type TextEdit } from './context.js';
 import { changesBetween, type Division, divisionsBefore } from './divisions.js';
 import { isRowValue } from './row-values.js';
@@ -116,10 +116,6 @@ function sourceName({ source }: Division): string | undefined {
 
 function sourceText(script: string, { source }: Division): string {
   return script.slice(source.start, source.end);
-}
-
-function calleeName({ callee }: Call): string {
-  return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
 }
 
 function rowArguments(call: Call): Argument[] {

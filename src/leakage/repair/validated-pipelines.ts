@@ -1,9 +1,23 @@
 import type { Call, Expr, Name, Stmt } from '../syntax/ast.js';
-import { expressionsIn, namesInExpression, ownExpressions, partsOf, statementsIn } from '../syntax/walk.js';
-import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from './context.js';
+import {
+  calleeName,
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  partsOf,
+  statementsIn,
+} from '../syntax/walk.js';
+import {
+  declined,
+  edited,
+  freshName,
+  type RepairContext,
+  type Rewrite,
+  type TextEdit,
+  wholeLines,
+} from './context.js';
 import { isChangedBetween } from './divisions.js';
 import { importOf } from './folds/imported-from.js';
-import { calleeName } from './rows-first/row-order.js';
 
 const VALIDATES = /^(cross_val_score|cross_validate|cross_val_predict)$/;
 const CLONED = /^(sklearn|imblearn|category_encoders|feature_engine)\b/;
@@ -272,10 +286,4 @@ function moduleOf({ module }: RepairContext, call: Call): string | undefined {
     if (found !== undefined) return found.path;
   }
   return undefined;
-}
-
-function wholeLines(source: string, statement: Stmt): { start: number; end: number } {
-  const start = source.lastIndexOf('\n', statement.start - 1) + 1;
-  const end = source.indexOf('\n', statement.end - 1);
-  return { start, end: end < 0 ? source.length : end + 1 };
 }

@@ -1,5 +1,5 @@
 import { countWork } from '../values/work.js';
-import type { Expr, Name, Stmt, Suite } from './ast.js';
+import type { Call, Expr, Name, Stmt, Suite } from './ast.js';
 
 /** The parts of an expression. */
 export function partsOf(expression: Expr): readonly Expr[] {
@@ -139,4 +139,9 @@ export function rootName(expression: Expr): string | undefined {
     else if (current.type === 'call') current = current.callee;
     else return undefined;
   }
+}
+
+/** The last name of what is called: `fit` of `model.fit(X)`; empty where it has none. */
+export function calleeName({ callee }: Call): string {
+  return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
 }

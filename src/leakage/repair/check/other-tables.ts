@@ -1,6 +1,6 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Call, Expr, Module, Span } from '../../syntax/ast.js';
-import { expressionsIn, namesInExpression, ownExpressions } from '../../syntax/walk.js';
+import { calleeName, expressionsIn, namesInExpression, ownExpressions } from '../../syntax/walk.js';
 import type { Region } from '../../values/region.js';
 import type { RepairContext } from '../context.js';
 import { statementsInBlock } from './script-change.js';
@@ -54,10 +54,6 @@ function computationsOf({ node, nodes }: Leak): Call[] {
 
 function namesOf(expression: Expr | undefined): string[] {
   return expression === undefined ? [] : [...namesInExpression(expression)].map(({ id }) => id);
-}
-
-function calleeName({ callee }: Call): string {
-  return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
 }
 
 /** The tables from which rows come; features and labels of two files are one. */

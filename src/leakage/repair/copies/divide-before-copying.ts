@@ -1,10 +1,9 @@
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
-import { namesIn, namesInExpression, rootName, statementsIn } from '../../syntax/walk.js';
+import { calleeName, namesIn, namesInExpression, rootName, statementsIn } from '../../syntax/walk.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
 import { learnsFromRows } from '../learns-from-rows.js';
 import { worksRowByRow } from '../move/dependence.js';
 import type { Parts } from '../move/mapping.js';
-import { calleeName } from '../rows-first/row-order.js';
 import { readSplitCall } from '../split-parts.js';
 import { type Copying, copyingOf } from './copying.js';
 import { laterThan } from './later-statements.js';

@@ -1,7 +1,6 @@
 import type { Call, Expr, FunctionDefinition, Module, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, namesInExpression, rootName, statementsIn } from '../../syntax/walk.js';
+import { calleeName, expressionsIn, namesInExpression, rootName, statementsIn } from '../../syntax/walk.js';
 import { countWork } from '../../values/work.js';
-import { calleeName } from '../rows-first/row-order.js';
 
 /** Rows of one of the tables that are copied. */
 export interface CopiedRows {

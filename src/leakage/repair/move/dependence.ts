@@ -1,5 +1,6 @@
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import {
+  calleeName,
   expressionsIn,
   namesInExpression,
   ownExpressions,
@@ -137,10 +138,6 @@ function dummiesOf(call: Call, statement: Stmt, columns: Columns, resolver: Colu
       ? { names: undefined, kind: 'categorical' }
       : resolver.of(listed, withoutSteps(statement));
   return mayOverlap(replaced, columns) ? COMPUTES : takenBy(statement, call);
-}
-
-function calleeName({ callee }: Call): string {
-  return callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
 }
 
 /** The position of a statement without what it does. */

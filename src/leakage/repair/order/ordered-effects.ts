@@ -1,5 +1,12 @@
 import type { Call, Expr, Module, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, partsOf, rootName, statementsIn } from '../../syntax/walk.js';
+import {
+  calleeName,
+  expressionsIn,
+  ownExpressions,
+  partsOf,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
 import { countText } from '../../values/work.js';
 
 /** What a statement does beside its variables: effects of one kind have one order. */
@@ -184,8 +191,4 @@ function oneOfEach(effects: readonly OrderedEffect[], name: string): OrderedEffe
     const [beginsPlot, endsPlot] = [own[0]?.beginsPlot ?? false, own.at(-1)?.endsPlot ?? false];
     return { kind, label: `${name}()`, beginsPlot, endsPlot };
   });
-}
-
-function calleeName({ callee }: Call): string {
-  return callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
 }

@@ -1,7 +1,14 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
 import type { Call, Expr, FunctionDefinition, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, partsOf, rootName, statementsIn } from '../../syntax/walk.js';
+import {
+  calleeName,
+  expressionsIn,
+  ownExpressions,
+  partsOf,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
 import { overlapOf, type Region, sameRows } from '../../values/region.js';
 import { countText } from '../../values/work.js';
 import { freshName, type RepairContext, type TextEdit } from '../context.js';
@@ -22,7 +29,6 @@ import {
 } from './group-lookup.js';
 import type { EarlierDivision } from './later-split.js';
 import { withFallbacks } from './mapped-groups.js';
-import { calleeName } from './row-order.js';
 import { tableKind } from './table-kind.js';
 
 /** Fitted objects that cannot be applied to other rows, or apply themselves to their own in another way. */

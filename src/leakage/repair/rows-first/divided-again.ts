@@ -1,6 +1,5 @@
 import type { Call, Expr, Module, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
-import { calleeName } from './row-order.js';
+import { calleeName, expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 
 const DIVIDES = /^(train_test_split|cross_val_score|cross_validate|cross_val_predict)$/;
 

@@ -1,5 +1,6 @@
 import type { Call, Expr, Lambda, Module, Name, Span, Stmt } from '../../syntax/ast.js';
 import {
+  calleeName,
   expressionsIn,
   namesIn,
   namesInExpression,
@@ -10,7 +11,6 @@ import {
 import { edited, type TextEdit } from '../context.js';
 import { COUNTS, isCount, missingWithoutKey, missingWithoutKeys } from '../group-fallback.js';
 import { transformOfGroups } from '../move/group-transform.js';
-import { calleeName } from './row-order.js';
 
 /** `frame.groupby(keys)[column].transform(how)`: values per group, put on every row of the group. */
 export interface GroupwiseValues {

@@ -1,6 +1,7 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Argument, Call, Expr, Module, Stmt } from '../../syntax/ast.js';
 import {
+  calleeName,
   expressionsIn,
   namesInExpression,
   ownExpressions,
@@ -12,7 +13,7 @@ import { freshName, type RepairContext } from '../context.js';
 import { changesIn, isChangedBetween } from '../divisions.js';
 import { helpersOf } from '../helper-calls.js';
 import { dividedAgain } from './divided-again.js';
-import { calleeName, rowChangeBetween } from './row-order.js';
+import { rowChangeBetween } from './row-order.js';
 import { functionAround } from './table-kind.js';
 
 /** The division that a later `train_test_split` will make, said earlier: the positions of the training rows. */

@@ -1,6 +1,7 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Expr, Stmt, Suite } from '../../syntax/ast.js';
 import {
+  calleeName,
   expressionsIn,
   namesInExpression,
   ownExpressions,
@@ -12,7 +13,6 @@ import { isChangedBetween } from '../divisions.js';
 import { NotSaid, Saying } from './computations-of-rows.js';
 import { isKnownBefore } from './later-split.js';
 import { anchorOf, LEARNS } from './learn-on-later-split.js';
-import { calleeName } from './row-order.js';
 
 /**
  * What is fitted on a table in order, of which later lines take the first rows for the training and the others for the

@@ -1,12 +1,11 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Expr, Stmt } from '../../syntax/ast.js';
-import { namesInExpression, ownExpressions, rootName } from '../../syntax/walk.js';
+import { calleeName, namesInExpression, ownExpressions, rootName } from '../../syntax/walk.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, statementsOf } from '../context.js';
 import { isRowValue } from '../row-values.js';
 import { hasRows, isPositional, NotSaid, Saying } from './computations-of-rows.js';
 import { groupLoopAround } from './group-lookup.js';
 import { divideEarlier, type EarlierDivision } from './later-split.js';
-import { calleeName } from './row-order.js';
 
 export const LEARNS: ReadonlySet<string> = new Set([
   'training-rows',

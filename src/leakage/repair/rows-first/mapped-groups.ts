@@ -1,9 +1,14 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, namesInExpression, ownExpressions, statementsIn } from '../../syntax/walk.js';
+import {
+  calleeName,
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  statementsIn,
+} from '../../syntax/walk.js';
 import { type RepairContext, statementsOf, type TextEdit } from '../context.js';
 import { isCount, missingWithoutKey } from '../group-fallback.js';
-import { calleeName } from './row-order.js';
 
 const NUMBERS = /^(mean|median|std|var|sum|count|min|max|quantile|size|skew|agg|aggregate|value_counts)$/;
 const NOT_FOLLOWED = 'groups that the training part lacks would have no value';

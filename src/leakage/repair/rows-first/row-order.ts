@@ -1,5 +1,5 @@
 import type { Call, Expr, FunctionDefinition, Module, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
+import { calleeName, expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 
 /** Methods after which a table has other rows, or its rows in another order. */
 const CHANGING =
@@ -120,10 +120,6 @@ function isOfColumns(call: Call): boolean {
 function dropsRows(call: Call): boolean {
   const isColumns = call.args.some(({ name }) => name === 'columns' || name === 'axis');
   return call.args.some(({ name }) => name === 'index') || (!isColumns && call.args.length > 0);
-}
-
-export function calleeName({ callee }: Call): string {
-  return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
 }
 
 function* functionsCalled(module: Module, statement: Stmt): Generator<FunctionDefinition> {

@@ -1,13 +1,12 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
 import type { Call, Expr, For, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, statementsIn } from '../../syntax/walk.js';
+import { calleeName, expressionsIn, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import { overlapOf } from '../../values/region.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
 import { divisionsBefore } from '../divisions.js';
 import { readGroupwise, sayGroupwise } from './group-lookup.js';
 import { divideEarlier } from './later-split.js';
-import { calleeName } from './row-order.js';
 import { tableKind } from './table-kind.js';
 
 /**
