@@ -1,4 +1,6 @@
 import { ANY_LABEL } from '../interpret/any-label.js';
+import { scoredPart } from '../interpret/choices.js';
+import { keepsCopies } from '../interpret/copies-in-frame.js';
 import type { Interpreter } from '../interpret/interpreter.js';
 import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
@@ -141,9 +143,12 @@ export function findLeaks(interp: Interpreter): Leak[] {
     }
     for (const fit of [...training.fits, ...prediction.fits, ...record.fits]) {
       if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
+      // Chosen on one part of the predictions, and scored on another one.
+      if (fit.kind === 'selection' && overlapOf(fit.rows, scoredPart(score)) !== 'yes') continue;
       if (fit.kind === 'shuffled-time' && !isShuffledLabel(fit, training, prediction.rows)) continue;
       // Copies of rows of one side alone, as views of the scored rows, are on no other side.
       if (fit.kind === 'duplicated-rows' && overlapOf(fit.rows, training.rows) !== 'yes') continue;
+      if (fit.kind === 'duplicated-rows' && keepsCopies(fit.copies, training.rows, prediction.rows)) continue;
       if (insideTrainingSide(fit.rows, scored)) continue;
       const leak = leakOf(fit, prediction.rows, base);
       // A statistic of the label by group is a target encoding.

@@ -4,7 +4,7 @@ import { joinValues, list, newMapping, newSequence } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
 import { constant, factsOf, isElement, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
 import { type Arguments, argumentsOf } from './arguments.js';
-import { choiceEvents, withChoices } from './choices.js';
+import { choiceEvents, scoredPart, withChoices } from './choices.js';
 import { isDistanceOfRates } from './distance-of-rates.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
@@ -168,7 +168,7 @@ export function report(interp: Interpreter, values: readonly Value[], call: Call
     for (const score of facts.scores) {
       interp.record.addPrinted(score, claims(interp, call));
       for (const fit of facts.fits) {
-        if (fit.kind !== 'selection' || overlapOf(fit.rows, score.rows) !== 'yes') continue;
+        if (fit.kind !== 'selection' || overlapOf(fit.rows, scoredPart(score)) !== 'yes') continue;
         interp.record.addPrintedChoice({ fit, score, node: call });
       }
     }
@@ -259,7 +259,9 @@ function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
   const choice = choiceOf(interp, factsOf(keyed), call, key?.type === 'function');
   const one = key === undefined ? undefined : oneOf(interp, all, choice ?? [], call);
   if (one !== undefined) return one;
-  const chosen = choice === undefined ? undefined : chosenBy(factsOf(keyed), choice);
+  // Of plain candidates, what is chosen is no score, whatever scores decide on it.
+  const own = factsOf(all).scores.length > 0 ? factsOf(keyed) : factsOf(all);
+  const chosen = choice === undefined ? undefined : chosenBy(own, choice);
   if (chosen !== undefined) return chosen;
   const constants = args.positional.every((value) => value.type === 'constant');
   if (constants) return UNKNOWN;

@@ -1,7 +1,7 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
 import { type Facts, type FitEvent, type Score, union, withFits } from '../values/facts.js';
 import { newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
-import type { Region } from '../values/region.js';
+import { covers, isCondition, type Region, sameRows } from '../values/region.js';
 import { factsOf, MAX_PARTS, opaque, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
@@ -36,6 +36,19 @@ function isWithinFold(interp: Interpreter, score: Score, nested: boolean): boole
   });
 }
 
+/** `fold != k`: a part is left out that a variable names, and in the end each part was. */
+function leavesPartOut(region: Region): boolean {
+  countWork(region.depth);
+  for (let part: Region | undefined = region; part?.partition !== undefined; part = part.parent)
+    if (isCondition(part.partition) && part.side.startsWith('!=t:')) return true;
+  return false;
+}
+
+/** The rows that a score is of: those with labels, where they are a part of the rows that are predicted. */
+export function scoredPart({ rows, labeled }: Score): readonly Region[] {
+  return labeled.length > 0 && !sameRows(rows, labeled) && covers(rows, labeled) ? labeled : rows;
+}
+
 /**
  * The event of choosing something by these scores; nothing where they belong to fold after fold. `isCompared`: a function
  * computes the score of each candidate.
@@ -54,10 +67,12 @@ export function choiceEvents(
         (!score.folds || isOfCandidates(score, isCompared) || isWithinFold(interp, score, nested)),
     )
     .map((score) => {
+      const certain =
+        score.predictions.every((prediction) => prediction.certain) && !score.labeled.some(leavesPartOut);
       const event = interp.fit(
         'selection',
         subject,
-        { rows: score.rows, certain: score.predictions.every((prediction) => prediction.certain) },
+        { rows: scoredPart(score), certain },
         interp.label(score.node),
         node,
       );

@@ -29,12 +29,24 @@ export function polarsExpression(
   const pending =
     kind === undefined ? pendingOfArguments : [...pendingOfArguments, statistic(interp, kind, call)];
   const [only] = names;
+  const isOne = names.length === 1 && only !== undefined && !/[\^*]/.test(only);
   return {
     type: 'opaque',
     facts,
     pending,
-    ...(names.length === 1 && only !== undefined && !/[\^*]/.test(only) ? { named: only } : {}),
+    ...(isOne ? { named: only } : {}),
+    ...(isOne && name === 'col' ? { takes: names } : {}),
   };
+}
+
+/** Methods whose result for a row depends on the value of this row; of rolling windows that is so unless they are closed before it. */
+const OF_ROW =
+  /^(alias|over|cast|rolling_(mean|sum|min|max|std|var|median|quantile)|ewm_(mean|std|var)|log|log1p|log10|exp|sqrt|abs|round|clip|fill_null|fill_nan)$/;
+
+/** Columns of which the expression takes the value of the row itself, after one more method. */
+function takesAfter({ takes = [] }: Opaque, name: string, args: Arguments): readonly string[] {
+  const closed = args.keywords.get('closed');
+  return OF_ROW.test(name) && closed === undefined ? takes : [];
 }
 
 function statistic(interp: Interpreter, kind: LeakKind, call: Call): PendingStatistic {
@@ -52,10 +64,12 @@ export function expressionMethod(
   const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, receiver.facts);
   const before = pendingTogether(receiver.pending ?? [], ...args.all.map((value) => pendingOf(value)));
   const named = name === 'alias' ? namesOf(args.positional[0])?.[0] : receiver.named;
+  const takes = takesAfter(receiver, name, args);
   const made = (pending: readonly PendingStatistic[]): Opaque => ({
     type: 'opaque',
     facts,
     pending,
+    ...(takes.length === 0 ? {} : { takes }),
     ...(named === undefined ? {} : { named }),
   });
   if (name === 'over') {

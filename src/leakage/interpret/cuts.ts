@@ -132,7 +132,10 @@ export function sliceRows(
     return withoutWindowViews(pickRows(interp, state, steps));
   if (steps.length === 0)
     return isReversal(interp, slice) ? { ...state, reversed: state.reversed !== true } : state;
-  const windows = slidingWindow(interp, state, slice, steps);
+  const taken = slidingWindow(interp, state, slice, steps);
   // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
-  return { ...pickRows(interp, windows, steps), certain: state.certain && state.rows.length <= 1 };
+  return {
+    ...pickRows(interp, taken.windows, taken.steps),
+    certain: state.certain && state.rows.length <= 1,
+  };
 }

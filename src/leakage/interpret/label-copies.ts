@@ -62,7 +62,7 @@ interface Copy {
 
 /** Whether it is known which columns the features are, and that the label is what it says, not what it will be some rows later. */
 function isComparable(x: TableState, y: TableState): boolean {
-  if (y.from.length === 0 || x.shape !== 'frame' || !sameRows(x.rows, y.rows)) return false;
+  if (y.from.length === 0 || !/^(frame|array)$/.test(x.shape) || !sameRows(x.rows, y.rows)) return false;
   if (y.fits.some(({ kind }) => kind === 'future-values')) return false;
   return !x.partial || x.closed;
 }

@@ -29,6 +29,7 @@ import { trainingOf, watchedRows } from './learning.js';
 import { amongStep, distinctValues, maskOf, membership } from './membership.js';
 import { handMadePrediction, unaryValue } from './operators.js';
 import { repeatedPositions } from './repeated-positions.js';
+import { stepsBetween } from './row-events.js';
 import { leftOut, pickPositions } from './row-labels.js';
 import { pickRows } from './rows-and-columns.js';
 import { groupsOf, validationOptions } from './splitters.js';
@@ -87,6 +88,8 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
       return path.startsWith('pandas.merge') ? mergedBy(interp, args, call) : sideBySide(interp, args);
     case 'container':
       return container(interp, path, args, call);
+    case 'windows':
+      return windowsOf(interp, args, call);
     case 'statistic':
       return statistic(interp, known.kind ?? 'statistics', args, call);
     case 'bins':
@@ -157,6 +160,14 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     default:
       return otherCall(interp, path, args, call);
   }
+}
+
+/** Windows of a series, from `start_index` to `end_index`, with the labels beside them. */
+function windowsOf(interp: Interpreter, args: Arguments, call: Call): Value {
+  const data = argument(args, 0, 'data');
+  if (data === undefined) return UNKNOWN;
+  const [start, stop] = ['start_index', 'end_index'].map((name) => args.keywordExpressions.get(name));
+  return newTable(pickRows(interp, asTable(interp, data), stepsBetween(interp, start, stop, call)));
 }
 
 function isNothingKnown({ fits, predictions, scores }: Facts): boolean {

@@ -1,16 +1,17 @@
 import type { Call } from '../syntax/ast.js';
 import { union } from '../values/facts.js';
-import { newTable } from '../values/join.js';
+import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, opaque, partsOf, type TableState, type Value } from '../values/value.js';
 import { argumentsOf, type TableCall } from './arguments.js';
 import { columnFrom, setColumn } from './assign.js';
 import type { Interpreter } from './interpreter.js';
 import { pendingOf } from './operators.js';
-import { columnsOf, namesOf } from './rows-and-columns.js';
+import { columnOf, columnsOf, namesOf } from './rows-and-columns.js';
 
 /** New columns by name or by expression. */
 export function withColumns({ interp, table, state, name, args, call }: TableCall): Value {
-  const result = newTable(state);
+  // Which of the other columns `select` keeps is not known.
+  const result = newTable(name === 'select' ? { ...state, closed: false, partial: true } : state);
   const names = args.positional.length > 0 ? args.positional.map((value) => namesOf(value)) : [];
   if (name === 'select' && names.length > 0 && names.every((part) => part !== undefined)) {
     return newTable(
@@ -40,8 +41,10 @@ export function withColumns({ interp, table, state, name, args, call }: TableCal
 
 /** A column expression is computed over the rows of the frame it is applied to. */
 function applyPending(interp: Interpreter, state: TableState, value: Value, call: Call): Value {
-  const pending = (value.type === 'sequence' ? partsOf(value) : [value]).flatMap((part) => pendingOf(part));
-  if (pending.length === 0) return value;
+  const parts = value.type === 'sequence' ? partsOf(value) : [value];
+  const pending = parts.flatMap((part) => pendingOf(part));
+  const from = value.type === 'opaque' ? (value.takes ?? []) : [];
+  if (pending.length === 0 && from.length === 0) return value;
   const events = pending.map((statistic) =>
     interp.fit(
       statistic.kind,
@@ -52,5 +55,13 @@ function applyPending(interp: Interpreter, state: TableState, value: Value, call
     ),
   );
   const facts = factsOf(value);
-  return opaque({ ...facts, fits: union(facts.fits, events) });
+  const all = { ...facts, fits: union(facts.fits, events) };
+  if (from.length === 0) return opaque(all);
+  const { rows, certain } = state;
+  return newTable({ ...emptyTable({ ...all, rows, certain }, 'column'), from: takenFrom(state, from) });
+}
+
+/** The columns that an expression takes, and what these were made of. */
+function takenFrom(state: TableState, names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => columnOf(state, name).from);
 }

@@ -144,6 +144,7 @@ export function binaryValue(
       ...shiftedExtreme(operator, left, right),
       ...(left.type === 'opaque' && left.named !== undefined ? { named: left.named } : {}),
       ...(pending.length === 0 ? {} : { pending }),
+      ...takenTogether(operator, left, right),
     };
   }
   const base = stateA ?? stateB;
@@ -164,6 +165,14 @@ export function binaryValue(
         ? { mask: [textStep(interp, nodes.node)] }
         : {}),
   });
+}
+
+/** What two column expressions take together; a sum by group without the row's own value says nothing of it. */
+function takenTogether(operator: string, left: Value, right: Value): Pick<Opaque, 'takes'> {
+  const [a, b] = [left, right].map((value) => (value.type === 'opaque' ? (value.takes ?? []) : []));
+  const isRest = operator === '-' && pendingOf(left).length > 0;
+  const takes = union(a ?? [], isRest ? [] : (b ?? []));
+  return takes.length === 0 ? {} : { takes };
 }
 
 /** `total - own`: a sum by group without the row's own value says nothing of it. */

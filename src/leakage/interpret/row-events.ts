@@ -3,9 +3,11 @@ import type { Call, Expr, Slice } from '../syntax/ast.js';
 import { namesInExpression } from '../syntax/walk.js';
 import { union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
+import { type CutAt, isCut } from '../values/region.js';
 import type { Step, TableState, Value } from '../values/value.js';
 import { ANY_LABEL } from './any-label.js';
 import type { Interpreter } from './interpreter.js';
+import { positionOf } from './positions.js';
 import { pickRows } from './rows-and-columns.js';
 
 /** The variable of a loop over a range of positions, and how far apart these are. */
@@ -13,6 +15,9 @@ export interface Counter {
   readonly name: string;
   /** 1, or the step that the range has: its value where that is known, and its expression. */
   readonly step: { readonly value: number | undefined; readonly expression: Expr | undefined };
+  /** Where the range begins and ends, as far as it says. */
+  readonly start?: Expr | undefined;
+  readonly stop?: Expr | undefined;
 }
 
 /** The counter of `for i in range(…)`; nothing for any other loop. */
@@ -20,13 +25,57 @@ export function counterOf(interp: Interpreter, target: Expr, iterable: Expr): Co
   const isRange =
     iterable.type === 'call' && iterable.callee.type === 'name' && iterable.callee.id === 'range';
   if (!isRange || target.type !== 'name') return undefined;
-  const expression = iterable.args[2]?.value;
-  const value = expression === undefined ? 1 : numberOf(interp.evaluate(expression));
-  return { name: target.id, step: { value, expression } };
+  const [first, second, third] = iterable.args.map(({ value }) => value);
+  const value = third === undefined ? 1 : numberOf(interp.evaluate(third));
+  const [start, stop] = second === undefined ? [undefined, first] : [first, second];
+  return { name: target.id, step: { value, expression: third }, start, stop };
+}
+
+/** Fewer rows at the start or the end are the history of the first window, or what the last one forecasts. */
+const MIN_ROWS = 200;
+
+/** Whether a position divides the rows, and is not one near their start or their end. */
+function isWithin({ fraction, offset }: CutAt): boolean {
+  if (fraction <= 0) return offset >= MIN_ROWS;
+  return fraction < 1 || -offset >= MIN_ROWS;
+}
+
+/**
+ * The part of the rows that `for i in range(start, stop)` goes through: nothing where that is all of them, but for some rows
+ * at their ends.
+ */
+export function rangeSteps(interp: Interpreter, index: Expr): readonly Step[] {
+  const counter = counterIn(interp, index);
+  // Longer steps may go from one training to the next.
+  if (counter?.step.value !== 1) return [];
+  return stepsBetween(interp, counter.start, counter.stop, index);
 }
 
 function numberOf(value: Value): number | undefined {
   return value.type === 'constant' && typeof value.value === 'number' ? value.value : undefined;
+}
+
+/** The steps to the rows between two positions of which each may be missing, or be near the end of the rows. */
+export function stepsBetween(
+  interp: Interpreter,
+  start: Expr | undefined,
+  stop: Expr | undefined,
+  node: Expr,
+): readonly Step[] {
+  const stepOf = (bound: Expr | undefined, side: 'before' | 'after'): readonly Step[] => {
+    if (bound === undefined) return [];
+    const value = interp.evaluate(bound);
+    // The number of rows before a cut is where it is.
+    const [counted] = value.type === 'opaque' ? (value.countOf ?? []) : [];
+    if (counted?.partition !== undefined && isCut(counted.partition) && counted.side === 'before')
+      return [{ partition: counted.partition, side }];
+    const at = positionOf(value);
+    if (at === undefined || !isWithin(at)) return [];
+    const key =
+      value.type === 'constant' ? String(value.value) : `${Number(at.fraction.toFixed(9))}*+${at.offset}`;
+    return [{ partition: interp.partition(`cut:${key}`, 'selection', node, undefined, at), side }];
+  };
+  return [...stepOf(stop, 'before'), ...stepOf(start, 'after')];
 }
 
 /**
@@ -38,22 +87,25 @@ export function slidingWindow(
   state: TableState,
   slice: Slice,
   steps: readonly Step[],
-): TableState {
-  if (slice.lower === undefined || slice.upper === undefined || state.rows.length === 0) return state;
+): { readonly windows: TableState; readonly steps: readonly Step[] } {
+  const same = { windows: state, steps };
+  if (slice.lower === undefined || slice.upper === undefined || state.rows.length === 0) return same;
   const [lower, upper] = [slice.lower, madeInLoop(interp, slice.upper)];
   const counter = counterIn(interp, lower);
   const moves = (bound: Expr): boolean =>
     [...namesInExpression(bound)].some((name) => name.id === counter?.name) &&
     !/[*/%]/.test(interp.text(bound));
-  if (counter === undefined || !moves(lower) || !moves(upper)) return state;
-  if (!overlap(interp, counter, lower, upper)) return state;
+  if (counter === undefined || !moves(lower) || !moves(upper)) return same;
+  if (!overlap(interp, counter, lower, upper)) return same;
+  const within = rangeSteps(interp, lower);
+  const taken = within.length === 0 ? steps : within;
   const text = `\`${interp.label(slice)}\``;
   const subject = `the window ${text}`;
   const repeat = interp.context.repeatOf(counter);
   if (repeat !== undefined)
-    interp.windows.note(repeat, { subject, node: slice, rows: pickRows(interp, state, steps).rows });
+    interp.windows.note(repeat, { subject, node: slice, rows: pickRows(interp, state, taken).rows });
   const event = interp.fit('shuffled-time', subject, state, text, slice, undefined, [ANY_LABEL]);
-  return { ...state, fits: union(state.fits, [event]) };
+  return { windows: { ...state, fits: union(state.fits, [event]) }, steps: taken };
 }
 
 /** A part of windows that were taken for each row, `windows[::24]`: those that remain need not overlap. */

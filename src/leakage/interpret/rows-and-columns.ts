@@ -4,6 +4,7 @@ import { emptyTable } from '../values/join.js';
 import { partOf, type Region } from '../values/region.js';
 import type { Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { withoutCopies } from './copies-in-frame.js';
 import type { Interpreter } from './interpreter.js';
 
 /** The part of every region that comes after these steps. */
@@ -37,7 +38,7 @@ export function wholeRows(regions: readonly Region[]): readonly Region[] {
 /** Rows of a table after some steps, everything else as it was. */
 export function pickRows(interp: Interpreter, state: TableState, steps: readonly Step[]): TableState {
   if (steps.length === 0) return state;
-  const { mask: _mask, ...rest } = state;
+  const { mask: _mask, ...rest } = withoutCopies(state, steps);
   return { ...rest, rows: descend(interp, state.rows, steps) };
 }
 
@@ -83,7 +84,7 @@ export function columnOf(state: TableState, name: string): TableState {
 export function columnsOf(state: TableState, names: readonly string[]): TableState {
   countWork(8 * names.length);
   const columns = new Map(
-    names.map((name) => [name, state.columns.get(name) ?? { fits: [], predictions: [], from: [] }]),
+    names.map((name) => [name, state.columns.get(name) ?? { fits: [], predictions: [], from: [name] }]),
   );
   return { ...state, columns, dropped: new Set(), closed: true, partial: false, from: [], shape: 'frame' };
 }

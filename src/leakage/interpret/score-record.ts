@@ -92,6 +92,7 @@ export class ScoreRecord {
     const score: Score = {
       predictions,
       rows: [...new Set(rows)],
+      labeled: labels.rows,
       folds,
       node,
       statement,

@@ -17,6 +17,7 @@ import { afterSteps } from './bounds.js';
 import { withChoices } from './choices.js';
 import { sliceRows, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
+import { rangeSteps } from './row-events.js';
 import { pickPositions } from './row-labels.js';
 import { columnNames, columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { takeOneFold } from './splitters.js';
@@ -36,8 +37,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
         return item;
       }
       if (first?.type === 'slice') return sequenceSlice(interp, items, rest, tuple, first);
-      countWork(items.length);
-      const any = items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN);
+      const any = anyOf(rest === undefined ? items : [rest, ...items]);
       // A list with one item for each row, and the positions of some rows.
       if (items.length === 0 && any.type === 'table' && index.type === 'opaque' && index.oneOf !== undefined)
         return newTable(pickPositions(interp, any.cell.value, index.oneOf, expression));
@@ -47,10 +47,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
       const key = first === undefined ? UNKNOWN : interp.evaluate(first);
       const { entries, rest } = object.cell.value;
       if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
-      countWork(entries.size);
-      const values = rest === undefined ? [...entries.values()] : [...entries.values(), rest];
-      const any = values.reduce((a, b) => joinItems(a, b), values[0] ?? UNKNOWN);
-      return pickedBy(key, any);
+      return pickedBy(key, anyOf(rest === undefined ? [...entries.values()] : [...entries.values(), rest]));
     }
     case 'positions': {
       if (first?.type === 'slice') return afterSteps(object, sliceSteps(interp, first));
@@ -112,11 +109,45 @@ function picksRows(interp: Interpreter, { indices }: Subscript): boolean {
 
 /** `scores[best]`: what is looked up was chosen as its key was. */
 function pickedBy(key: Value, value: Value): Value {
-  return withChoices(
-    value,
-    factsOf(key).fits.filter(({ kind }) => kind === 'selection' || kind === 'feature-selection'),
+  const choices = factsOf(key).fits.filter(
+    ({ kind }) => kind === 'selection' || kind === 'feature-selection',
   );
+  if (value.type !== 'estimator' || choices.length === 0) return withChoices(value, choices);
+  return pickedOnce(value.cell, [value.cell.value, ...choices], () => withChoices(value, choices));
 }
+
+/** One of several values, and nobody knows which. */
+function anyOf(values: readonly Value[]): Value {
+  countWork(values.length);
+  const [first = UNKNOWN] = values;
+  const join = (): Value => values.reduce((a, b) => joinItems(a, b), first);
+  const states = values.flatMap((value) => (value.type === 'estimator' ? [value.cell.value] : []));
+  return first.type === 'estimator' && values.length > 1 && states.length === values.length
+    ? pickedOnce(first.cell, states, join)
+    : join();
+}
+
+/**
+ * `models[best].fit(X, y)` and then `models[best].predict(Z)`: a model that is picked once more is the same one, as long as
+ * those that it is picked from are what they were.
+ */
+function pickedOnce(from: object, states: readonly object[], pick: () => Value): Value {
+  const known = modelsPicked.get(from) ?? [];
+  countWork(known.length + states.length);
+  const before = known.find((other) => isSameList(other.states, states));
+  if (before !== undefined) return before.model;
+  const model = pick();
+  modelsPicked.set(from, [...known.slice(-MAX_PICKED), { states, model }]);
+  return model;
+}
+
+function isSameList(a: readonly object[], b: readonly object[]): boolean {
+  return a.length === b.length && a.every((item, at) => item === b[at]);
+}
+
+/** Models that were picked last, by the model that they were picked from. */
+const modelsPicked = new WeakMap<object, readonly { states: readonly object[]; model: Value }[]>();
+const MAX_PICKED = 3;
 
 function joinItems(a: Value, b: Value): Value {
   if (a.type === 'estimator' && b.type === 'estimator') return joinValues(a, b);
@@ -164,8 +195,9 @@ export function concatenated(
 
 function tableIndex(interp: Interpreter, table: Table, expression: Subscript, locator: string): Value {
   const state = table.cell.value;
-  const [first, second] = expression.indices;
-  if (first === undefined) return table;
+  const [index, second] = expression.indices;
+  if (index === undefined) return table;
+  const first = rangeSlice(index) ?? index;
   // `power[..., band]` picks along the last axis, in each row.
   if (second !== undefined && interp.text(first) === '...') {
     for (const index of expression.indices) interp.evaluate(index);
@@ -185,6 +217,14 @@ function tableIndex(interp: Interpreter, table: Table, expression: Subscript, lo
     return isFullSlice(second) ? newTable(rows) : newTable({ ...rows, closed: false, partial: true });
   }
   return selectColumns(interp, rows, interp.evaluate(second), second.type === 'sequence');
+}
+
+/** `rows[range(i - n, i)]`, which is `rows[i - n:i]`. */
+function rangeSlice(index: Expr): Slice | undefined {
+  if (index.type !== 'call' || index.callee.type !== 'name' || index.callee.id !== 'range') return undefined;
+  const [lower, upper, ...others] = index.args.map(({ value }) => value);
+  if (lower === undefined || upper === undefined || others.length > 0) return undefined;
+  return { type: 'slice', lower, upper, start: index.start, end: index.end };
 }
 
 /** `frame[index]`: columns by name, or rows by a mask. */
@@ -297,6 +337,9 @@ function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableSta
       // `for part in held.split(256)`: some of these positions in each round.
       if (value.type === 'opaque' && value.oneOf !== undefined && value.oneOf.steps.length > 0)
         return pickPositions(interp, state, value.oneOf, index);
+      // `series[i + n]` in a loop over a range: the rows that the range goes through.
+      const within = rangeSteps(interp, index);
+      if (within.length > 0) return pickRows(interp, state, within);
       const facts = interp.dataOf(value);
       // One row, or rows nobody knows.
       if (facts === NO_FACTS && index.type === 'name' && index.id.length === 1) return state;

@@ -24,6 +24,7 @@ import { type Arguments, argument, argumentsOf, flag } from './arguments.js';
 import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { collectedBefore } from './collecting.js';
+import { copiesInFrame } from './copies-in-frame.js';
 import type { Interpreter } from './interpreter.js';
 import { labelsOf } from './label-copies.js';
 import { isDistinct } from './membership.js';
@@ -279,6 +280,8 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
     interp.label(call),
     call,
   );
+  const copies = copiesInFrame(values);
+  if (copies !== undefined) event.copies = copies;
   return newTable({ ...state, rows: remaining, fits: union(state.fits, [event]) });
 }
 

@@ -12,6 +12,7 @@ type FunctionEffect =
   | 'concatenate'
   | 'side-by-side'
   | 'container'
+  | 'windows'
   | 'statistic'
   | 'bins'
   | 'metric'
@@ -163,6 +164,15 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
       'torch_geometric.loader.DataLoader',
     ],
     source: 'constructors of pandas, numpy, torch.utils.data, lightgbm, xgboost, catboost',
+  },
+  {
+    effect: 'windows',
+    paths: ['keras', 'tensorflow.keras'].flatMap((keras) => [
+      `${keras}.utils.timeseries_dataset_from_array`,
+      `${keras}.preprocessing.timeseries_dataset_from_array`,
+      `${keras}.preprocessing.sequence.TimeseriesGenerator`,
+    ]),
+    source: 'keras.utils.timeseries_dataset_from_array: `start_index`, `end_index`',
   },
   {
     effect: 'statistic',

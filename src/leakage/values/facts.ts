@@ -21,10 +21,18 @@ export interface FitEvent {
   readonly joinedBy: Stmt | undefined;
   /** Of a choice: the statement that computes the scores of the candidates. */
   scoredBy?: Stmt;
+  /** Of copies of rows in one frame: what tells them apart. */
+  copies?: CopiesInFrame;
   /** A search chose by cross-validation, and its best score is read: a mistake only where that is called the final score. */
   isBestOfSearch?: boolean;
   /** Statements that call the functions in which it was computed, the innermost first. */
   readonly callers: readonly Stmt[];
+}
+
+/** Rows of one origin under each other: columns that are the same in all copies of a row, and those that name the copy. */
+export interface CopiesInFrame {
+  readonly isShared: (column: string) => boolean;
+  readonly names: (column: string) => boolean;
 }
 
 /** What a model was trained on. */
@@ -74,6 +82,8 @@ export interface Prediction {
 export interface Score {
   readonly predictions: readonly Prediction[];
   readonly rows: readonly Region[];
+  /** Rows of the labels: some of those that are predicted, where a condition picks them. */
+  readonly labeled: readonly Region[];
   /** Scored fold by fold: each value belongs to other rows. */
   readonly folds: boolean;
   readonly node: Expr;

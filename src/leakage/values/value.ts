@@ -36,6 +36,8 @@ export interface Opaque {
   readonly pending?: readonly PendingStatistic[];
   /** The column that the expression gives, where its name is known. */
   readonly named?: string;
+  /** Columns of which a column expression takes the value of the row itself. */
+  readonly takes?: readonly string[];
   /** Of one result for each group: the rows that they are where they are made a table. */
   readonly aggregate?: Region;
   /** The columns that it lists, where it is the `columns` of a frame of which all are known. */
