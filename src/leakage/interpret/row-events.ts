@@ -41,7 +41,7 @@ function isWithin({ fraction, offset }: CutAt): boolean {
 }
 
 /**
- * The part of the rows that `for i in range(start, stop)` goes through: nothing where that is all of them, but for some rows
+ * The part of the rows that `for i in range(start, stop)` goes through: nothing where that is all of them, except for some rows
  * at their ends.
  */
 export function rangeSteps(interp: Interpreter, index: Expr): readonly Step[] {
