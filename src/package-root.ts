@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -16,4 +17,10 @@ export function packagePath(...parts: string[]): string {
 export function loaderOptions(module: URL): string[] {
   if (!module.pathname.endsWith('.ts')) return [];
   return ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href];
+}
+
+/** Version of this package. */
+export function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };
+  return version;
 }

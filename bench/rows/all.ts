@@ -17,6 +17,7 @@ import { recovery } from './recovery.js';
 import { scaling } from './scaling.js';
 import { manyFiles, start, startLong, staticCheck } from './static-check.js';
 import { throughput, throughputWithCalls } from './throughput.js';
+import { typing } from './typing.js';
 
 /** Every row of the table, in its order. */
 export const ROWS: readonly (BenchRow | RowGroup)[] = [
@@ -44,5 +45,6 @@ export const ROWS: readonly (BenchRow | RowGroup)[] = [
   start,
   startLong,
   manyFiles,
+  typing,
   commands,
 ];

@@ -9,8 +9,8 @@ import { parsesAsPython } from '../../src/solution/index.js';
 import type { BenchRow } from '../harness/row.js';
 import { median, timed } from '../harness/statistics.js';
 
-/** A script of 300 lines: a realistic head, then many small transformations of its columns. */
-const SCRIPT = [
+/** A script of 300 lines with a leak: a realistic head, then many small transformations of its columns. */
+export const SCRIPT = [
   'import pandas as pd',
   'from sklearn.linear_model import Ridge',
   'from sklearn.model_selection import train_test_split',

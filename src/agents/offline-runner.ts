@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentError } from '../errors.js';
 import { NO_USAGE } from '../queues/usage.js';
 import { firstIssue } from '../queues/validate.js';
+import { fenceFor } from '../solution/code-fence.js';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
 import { analysisAnswer } from './analysis-answer.js';
@@ -100,9 +101,7 @@ async function correctByRewriting(
 
 /** Fences code so that no fence inside of it can end the block. */
 function fenced(code: string): string {
-  let longest = 0;
-  for (const [run] of code.matchAll(/`+/g)) longest = Math.max(longest, run.length);
-  const fence = '`'.repeat(Math.max(3, longest + 1));
+  const fence = fenceFor(code, 3);
   return `${fence}python\n${code}\n${fence}`;
 }
 

@@ -1,6 +1,6 @@
 import { abortable } from '../async.js';
 import type { Config } from '../config/settings.js';
-import { LocalProcessing } from '../local/local-processing.js';
+import { LocalProcessing, type LocalSettings } from '../local/local-processing.js';
 import { interruptible } from './interruption.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
@@ -15,12 +15,14 @@ export function withLocalProcessing<T>(
   config: Config,
   reason: string,
   action: (processing: LocalProcessing, signal: AbortSignal) => Promise<T>,
+  options: Pick<LocalSettings, 'threads'> = {},
 ): Promise<T> {
   return interruptible(async (interrupted) => {
     const processing = new LocalProcessing({
       analysis: { timeoutMs: config.analysisTimeoutMs, heapMb: config.analysisHeapMb },
       texts: configuredLimits(config),
       trials: configuredTrials(config),
+      ...options,
     });
     printNote(escapeControlCharsInLine(reason));
     try {

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { packagePath } from '../package-root.js';
+import { packageVersion } from '../package-root.js';
 import { printUsageError } from './terminal/print.js';
 
 interface CommandModule {
@@ -13,6 +12,7 @@ interface CommandModule {
 const COMMAND_MODULES: readonly CommandModule[] = [
   { names: ['check'], load: async () => (await import('./commands/check.js')).addCheckCommand },
   { names: ['watch'], load: async () => (await import('./commands/watch.js')).addWatchCommand },
+  { names: ['lsp'], load: async () => (await import('./commands/lsp.js')).addLspCommand },
   { names: ['refine'], load: async () => (await import('./commands/refine.js')).addRefineCommand },
   { names: ['submit'], load: async () => (await import('./commands/submit.js')).addSubmitCommand },
   {
@@ -73,10 +73,4 @@ export function commandsByName(program: Command): Map<string, Command> {
   };
   visit(program, []);
   return found;
-}
-
-/** Version of this package. */
-function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };
-  return version;
 }

@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { packagePath } from '../package-root.js';
+import { packageVersion } from '../package-root.js';
 
 /**
  * A name for a worker of this process: machine, process id, a nonce (process ids repeat, especially in containers), and the
  * version of the package. The names of its Redis connections and the jobs it takes contain it, so it has no spaces.
  */
 export function workerName(): string {
-  const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };
   const machine = hostname().replace(/[^\w.-]/g, '-');
-  return `${machine}:${process.pid}:${randomBytes(3).toString('hex')}@${version}`;
+  return `${machine}:${process.pid}:${randomBytes(3).toString('hex')}@${packageVersion()}`;
 }

@@ -10,6 +10,18 @@ import type { Module, Span } from './syntax/ast.js';
 import { parseModule } from './syntax/parse-module.js';
 import { withinWorkLimit } from './values/work.js';
 
+/** Where a leak comes about, in UTF-16 offsets. */
+interface LeakFlow {
+  /** What is learned, computed or chosen. */
+  readonly fit: Span;
+  /** The statement that calls the helper function which holds `fit`, if one does. */
+  readonly calledBy?: Span;
+  /** What divides the scored rows from the others, if anything does. */
+  readonly split?: Span;
+  /** Where these rows are scored. */
+  readonly score: Span;
+}
+
 /** One leak: which block, how it reaches the score, and what to do about it. */
 export interface LeakFinding {
   readonly kind: LeakKind;
@@ -28,6 +40,7 @@ export interface LeakFinding {
   readonly computations: readonly Span[];
   /** UTF-16 offsets of the block of this leak alone, where `codeBlock` is shared with others. */
   readonly ownBlock: Span;
+  readonly flow: LeakFlow;
 }
 
 export interface LeakageAnalysis extends ScriptCoverage {
@@ -109,8 +122,9 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
       endLine: interp.lineOf(block.end),
       explanation: explain(leak, interp.lineOf),
       whatToDo: whatToDo(leak),
-      computations: leak.nodes.map(({ start, end }) => ({ start, end })),
+      computations: leak.nodes.map(spanOf),
       ownBlock: ownBlock(source, leak),
+      flow: flowOf(leak),
     };
   });
   // What a model says that learned nothing is not a prediction.
@@ -165,6 +179,20 @@ export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
   const { findings, notFollowed, coverage, hasScore, exhausted, scores, printedScores, parsed } =
     await analyzeInDetail(source);
   return { findings, notFollowed, coverage, hasScore, exhausted, scores, printedScores, parsed };
+}
+
+/** The offsets of a node, without the node. */
+function spanOf({ start, end }: Span): Span {
+  return { start, end };
+}
+
+function flowOf({ node, calledBy, split, scoreNode }: Leak): LeakFlow {
+  return {
+    fit: spanOf(node),
+    ...(calledBy === undefined ? {} : { calledBy: spanOf(calledBy) }),
+    ...(split === undefined ? {} : { split: spanOf(split.node) }),
+    score: spanOf(scoreNode),
+  };
 }
 
 /** The flow of a leak in one sentence with line numbers. */

@@ -28,15 +28,26 @@ interface NotebookCell {
   readonly firstLine: number;
 }
 
-/** The code of a notebook as one script, and where each of its lines comes from. */
-export interface NotebookCode {
+/** The code cells of a notebook as one script, and where each of its lines comes from. */
+export interface JoinedCells {
   /** Code cells in order, joined by line breaks. Cells in another language are left out. */
   readonly source: string;
   readonly cells: readonly NotebookCell[];
   /** Positions of the code cells that are left out, with their magic. `mayTrain`: they name Python, or train something. */
   readonly leftOut: readonly { readonly cell: number; readonly magic: string; readonly mayTrain: boolean }[];
+}
+
+/** The code of a notebook's file. */
+export interface NotebookCode extends JoinedCells {
   /** The language of its kernel, if that is not Python. */
   readonly language?: string;
+}
+
+/** The code of one cell. */
+export interface CodeCell {
+  /** Position among all cells of the notebook, counted from 1. */
+  readonly cell: number;
+  readonly code: string;
 }
 
 /** Magics that run their cell as Python, be it in another process, or write it to a script. */
@@ -53,31 +64,36 @@ const MAY_TRAIN = /python|\.\s*(?:partial_)?fit\w*\s*\(/i;
  */
 export function readNotebook(text: string): NotebookCode {
   const { cells, metadata } = parseNotebook(text);
+  const language = languageOf(metadata);
+  return {
+    ...joinCells(
+      cells.flatMap((cell, index) =>
+        cell.cell_type === 'code' ? [{ cell: index + 1, code: textOf(cell) }] : [],
+      ),
+    ),
+    ...(language === undefined || /python|^sage/i.test(language) ? {} : { language }),
+  };
+}
+
+/** The code cells of a notebook as one script. */
+export function joinCells(codeCells: readonly CodeCell[]): JoinedCells {
   const parts: string[] = [];
-  const joined: NotebookCell[] = [];
+  const cells: NotebookCell[] = [];
   const leftOut: { cell: number; magic: string; mayTrain: boolean }[] = [];
   let at = 0;
   let line = 1;
-  cells.forEach((cell, index) => {
-    const code = textOf(cell);
-    if (cell.cell_type !== 'code') return;
+  for (const { cell, code } of codeCells) {
     const magic = FOREIGN_CELL.exec(code)?.[1];
     if (magic !== undefined && !PYTHON_CELL.test(code) && !PYTHON_SCRIPT.test(code)) {
-      leftOut.push({ cell: index + 1, magic, mayTrain: MAY_TRAIN.test(code) });
-      return;
+      leftOut.push({ cell, magic, mayTrain: MAY_TRAIN.test(code) });
+      continue;
     }
-    joined.push({ cell: index + 1, start: at, end: at + code.length, firstLine: line });
+    cells.push({ cell, start: at, end: at + code.length, firstLine: line });
     parts.push(code);
     at += code.length + 1;
     line += code.split('\n').length;
-  });
-  const language = languageOf(metadata);
-  return {
-    source: parts.join('\n'),
-    cells: joined,
-    leftOut,
-    ...(language === undefined || /python|^sage/i.test(language) ? {} : { language }),
-  };
+  }
+  return { source: parts.join('\n'), cells, leftOut };
 }
 
 function languageOf(metadata: unknown): string | undefined {
@@ -86,9 +102,17 @@ function languageOf(metadata: unknown): string | undefined {
 }
 
 /** The cell and the line within it, both counted from 1, of a line of the joined source. */
-export function cellOfLine(code: NotebookCode, line: number): { cell: number; line: number } | undefined {
+export function cellOfLine(code: JoinedCells, line: number): { cell: number; line: number } | undefined {
   const found = code.cells.findLast((cell) => cell.firstLine <= line);
   return found === undefined ? undefined : { cell: found.cell, line: line - found.firstLine + 1 };
+}
+
+/** A sentence about the joined source, with cells and their lines instead of its lines. */
+export function inCells(sentence: string, code: JoinedCells): string {
+  return sentence.replaceAll(/\bline (\d+)\b/g, (text, line: string) => {
+    const found = cellOfLine(code, Number(line));
+    return found === undefined ? text : `cell ${found.cell} line ${found.line}`;
+  });
 }
 
 /** A function from a line of the joined source to the line of the notebook's text that holds it, both counted from 1. */
@@ -108,29 +132,51 @@ interface Block {
   readonly end: number;
 }
 
+/** The replacement of a part of one cell. */
+export interface CellEdit {
+  readonly cell: number;
+  /** Offsets in the text of the cell. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
 /**
- * The notebook with a block of the joined source replaced; all other text stays as it is. A block over several cells is put
- * into the first of them, and its lines are taken out of the others.
+ * What replaces a block of the joined source in each cell. A block over several cells is put into the first of them, and its
+ * lines are taken out of the others.
  */
-export function replaceInNotebook(text: string, block: Block, replacement: string): string {
-  const notebook = parseNotebook(text);
-  const { cells } = readNotebook(text);
-  const texts = cellTexts(text);
+export function editsInCells(
+  { source, cells }: JoinedCells,
+  block: Block,
+  replacement: string,
+): readonly CellEdit[] {
   // The line break that joins a cell to the next one is in the joined source alone.
   const endsWithJoint = cells.some(({ end }) => end + 1 === block.end);
   const fitted = endsWithJoint ? replacement.replace(/\n$/, '') : replacement;
+  return cells
+    .filter(({ start, end }) => end >= block.start && start < block.end)
+    .map(({ cell, start, end }, at) => {
+      const until = Math.min(end, block.end);
+      const own = { cell, start: Math.max(0, block.start - start) };
+      if (at === 0) return { ...own, end: until - start, text: fitted };
+      // Nothing is left of the line that the block ends with.
+      const lineBreak = /^\r?\n/.exec(source.slice(until, Math.min(end, until + 2)))?.[0] ?? '';
+      return { ...own, end: until + lineBreak.length - start, text: '' };
+    });
+}
+
+/** The notebook with a block of the joined source replaced; all other text stays as it is. */
+export function replaceInNotebook(text: string, block: Block, replacement: string): string {
+  const notebook = parseNotebook(text);
+  const texts = cellTexts(text);
   const parts: string[] = [];
   let from = 0;
-  let isWritten = false;
-  for (const { cell, start, end } of cells) {
-    const target = notebook.cells[cell - 1];
-    const value = texts.get(cell - 1);
-    if (target === undefined || value === undefined || end < block.start || start >= block.end) continue;
+  for (const edit of editsInCells(readNotebook(text), block, replacement)) {
+    const target = notebook.cells[edit.cell - 1];
+    const value = texts.get(edit.cell - 1);
+    if (target === undefined || value === undefined) continue;
     const code = textOf(target);
-    const before = code.slice(0, Math.max(0, block.start - start));
-    const after = code.slice(Math.max(0, Math.min(code.length, block.end - start)));
-    const changed = isWritten ? after.replace(/^\n/, '') : `${before}${fitted}${after}`;
-    isWritten = true;
+    const changed = code.slice(0, edit.start) + edit.text + code.slice(edit.end);
     if (changed === code) continue;
     parts.push(text.slice(from, value.start), withLines(text, value, linesOf(changed)));
     from = value.end;

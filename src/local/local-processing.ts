@@ -1,6 +1,9 @@
+import type { NamedAnalysis, NamedLeak } from '../agents/analysis-answer.js';
 import { createOfflineRunner } from '../agents/offline-runner.js';
 import { InternalError } from '../errors.js';
 import type { ComputeLimits } from '../fleet/two-lanes.js';
+import { assertReadable } from '../processors/leakage-check/assert-readable.js';
+import type { ProvenRewrite } from '../processors/leakage-check/prove-rewrite.js';
 import type { LocalWork } from '../processors/processor.js';
 import type { ExtractResult } from '../queues/extract.js';
 import { type BuiltInKindName, KINDS, type PayloadOf, type ResultOf } from '../queues/registry.js';
@@ -23,6 +26,8 @@ export interface LocalSettings {
   readonly texts: TextLimits;
   /** How scripts are tried out, where that is asked for. */
   readonly trials: Partial<TrialSettings>;
+  /** How many threads analyze; default: the number of cores. */
+  readonly threads?: number;
 }
 
 /** What a check needs that starts no other jobs. */
@@ -49,8 +54,8 @@ export class LocalProcessing {
   readonly #trials: Trials;
   readonly #runner = createOfflineRunner();
 
-  constructor({ analysis, texts, trials }: LocalSettings) {
-    this.#threads = new AnalysisThreads(analysis);
+  constructor({ analysis, texts, trials, threads }: LocalSettings) {
+    this.#threads = new AnalysisThreads(analysis, threads);
     this.#texts = texts;
     this.#trials = new Trials(trials);
   }
@@ -68,6 +73,27 @@ export class LocalProcessing {
     return this.#do('solution-check', payload, signal, async (parsed, work) => {
       const { checkOnce } = await import('../processors/solution-check.js');
       return checkOnce(parsed, work);
+    });
+  }
+
+  /**
+   * The leaks of a script, without their corrections: a part of what `check` does.
+   * @throws as `check`.
+   */
+  analyze(content: string, signal: AbortSignal): Promise<NamedAnalysis> {
+    this.#checked('solution-check', { solution: { content } });
+    assertReadable(content);
+    return this.#threads.use((analysis) => analysis.analystFor({ tenant: '', signal }).analyze(content));
+  }
+
+  /**
+   * The rewrite of one of these leaks alone, if it is shown to change nothing but the leak.
+   * @throws as `check`.
+   */
+  proveRewrite(content: string, leak: NamedLeak, signal: AbortSignal): Promise<ProvenRewrite | undefined> {
+    return this.#threads.use(async (analysis) => {
+      const { proveRewrite } = await import('../processors/leakage-check/prove-rewrite.js');
+      return proveRewrite(content, leak, analysis.analystFor({ tenant: '', signal }));
     });
   }
 

@@ -121,6 +121,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   check: ['check', 'x.py'],
   refine: ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
   watch: ['watch'],
+  lsp: ['lsp', '--stdio'],
   'check by agents': ['check', 'x.py'],
   'refine by agents': ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
   'submit --wait': ['submit', 'solution-check', '--data', 'data.json', '--wait'],
@@ -142,7 +143,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   costs: ['costs'],
   token: ['token', 'list'],
 };
-const ANALYZING = ['check', 'refine', 'watch'];
+const ANALYZING = ['check', 'refine', 'watch', 'lsp'];
 const WORKERS = [
   'check by agents',
   'refine by agents',

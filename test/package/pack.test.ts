@@ -36,7 +36,7 @@ describe('the packed package', () => {
     }
     expect(installed.files.filter((file) => /^prompts\/.*\.md$/.test(file)).length).toBeGreaterThanOrEqual(5);
     const shipped =
-      /^(dist|prompts|assets|examples|docs)\/|^(package\.json|CHANGELOG\.md|README\.md|LICENSE)$/;
+      /^(dist|prompts|assets|examples|docs|editors)\/|^(package\.json|CHANGELOG\.md|README\.md|LICENSE)$/;
     expect(installed.files.filter((file) => !shipped.test(file))).toEqual([]);
     expect(installed.files.filter((file) => /\.(new|tmp|log|tgz)$|\.fleet\//.test(file))).toEqual([]);
   });
@@ -105,7 +105,14 @@ describe('importing the installed package', () => {
     const loaded = installed.packagesLoadedBy('solution-fleet');
     // What it does load shows that the probe sees both kinds of modules.
     expect([...loaded]).toEqual(expect.arrayContaining(['solution-fleet', 'zod', 'bullmq']));
-    for (const heavy of ['@anthropic-ai/sdk', 'express', '@bull-board/api', '@bull-board/express', 'pino']) {
+    for (const heavy of [
+      '@anthropic-ai/sdk',
+      'express',
+      '@bull-board/api',
+      '@bull-board/express',
+      'pino',
+      'vscode-languageserver',
+    ]) {
       expect([...loaded]).not.toContain(heavy);
     }
   });

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
@@ -61,6 +62,8 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Jobs' work without a fleet, with the threads of a worker.
   local: ['processors', 'fleet', 'agents', 'queues', 'trial'],
+  // What an editor shows of local work.
+  'language-server': ['local', 'processors', 'agents', 'leakage', 'solution'],
   gateway: ['producers', 'queues'],
   // Of the producers the types, and the check of option names: the client loads no queue.
   'http-client': ['producers', 'queues'],
@@ -85,6 +88,7 @@ const FORBIDDEN_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   producers: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
   fleet: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
   local: ['bullmq', 'ioredis', '@anthropic-ai/sdk', ...HTTP_PACKAGES],
+  'language-server': ['bullmq', 'ioredis', '@anthropic-ai/sdk', ...HTTP_PACKAGES],
   gateway: ['@anthropic-ai/sdk'],
 };
 
@@ -145,31 +149,51 @@ const PACKAGES_AT_START: Readonly<Record<string, readonly string[]>> = {
   'src/fleet/embedded-redis-supervisor.ts': [],
 };
 
+/** Packages that one command needs, and nobody who runs another one may wait for. */
+const OF_ONE_COMMAND = ['vscode-languageserver/node', 'vscode-languageserver-textdocument'];
+
+/** The packages that a module loads with it: what it imports only when it is needed does not count. */
+async function packagesLoadedWith(entries: readonly string[]): Promise<Record<string, string[]>> {
+  const { metafile } = await build({
+    absWorkingDir: packagePath('.'),
+    entryPoints: [...entries],
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    outdir: 'out',
+  });
+  const packagesFrom = (entry: string) => {
+    const seen = new Set([entry]);
+    // A set that grows while it is walked is walked to its new end.
+    for (const file of seen) {
+      const imports = metafile.inputs[file]?.imports ?? [];
+      for (const { kind, path } of imports) if (kind !== 'dynamic-import') seen.add(path);
+    }
+    return [...seen].filter((path) => !path.startsWith('src/') && !path.startsWith('node:')).sort();
+  };
+  return Object.fromEntries(entries.map((entry) => [entry, packagesFrom(entry)]));
+}
+
 describe('processes and threads', () => {
   it('load no packages at their start but those that they always need', async () => {
-    const { metafile } = await build({
-      absWorkingDir: packagePath('.'),
-      entryPoints: Object.keys(PACKAGES_AT_START),
-      bundle: true,
-      splitting: true,
-      write: false,
-      metafile: true,
-      platform: 'node',
-      format: 'esm',
-      packages: 'external',
-      outdir: 'out',
-    });
-    const packagesFrom = (entry: string) => {
-      const seen = new Set([entry]);
-      // A set that grows while it is walked is walked to its new end.
-      for (const file of seen) {
-        const imports = metafile.inputs[file]?.imports ?? [];
-        for (const { kind, path } of imports) if (kind !== 'dynamic-import') seen.add(path);
-      }
-      return [...seen].filter((path) => !path.startsWith('src/') && !path.startsWith('node:')).sort();
-    };
-    const found = Object.keys(PACKAGES_AT_START).map((entry) => [entry, packagesFrom(entry)]);
-    expect(Object.fromEntries(found)).toEqual(PACKAGES_AT_START);
+    expect(await packagesLoadedWith(Object.keys(PACKAGES_AT_START))).toEqual(PACKAGES_AT_START);
+  });
+
+  it('load what one command needs for that command alone: not for the help, and not in a program', async () => {
+    const commands = readdirSync(packagePath('src', 'cli', 'commands')).map(
+      (name) => `src/cli/commands/${name}`,
+    );
+    const rooms = OF_ONE_COMMAND.map((name) => imports.filter(({ target }) => name.startsWith(target)));
+    expect(rooms.every((found) => found.length > 0)).toBe(true);
+    const loaded = await packagesLoadedWith([...commands, 'src/index.ts', 'src/worker.ts']);
+    const wrong = Object.entries(loaded).filter(([, packages]) =>
+      OF_ONE_COMMAND.some((name) => packages.includes(name)),
+    );
+    expect(wrong).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { cellOfLine } from '../../leakage/notebook.js';
+import { cellOfLine, inCells } from '../../leakage/notebook.js';
 import { type Finding, SEVERITIES } from '../../queues/solution-check.js';
 import { linesOfBlock } from '../line-numbers.js';
 import { type CheckedFile, leaksOf } from './checked-file.js';
@@ -35,8 +35,8 @@ export function locatedFinding(finding: Finding, checked: Checked): LocatedFindi
   const lines = linesOfBlock(finding.codeBlock, checked.script);
   return {
     ...finding,
-    ...(finding.reason === undefined ? {} : { reason: inCells(finding.reason, checked) }),
-    ...(finding.objection === undefined ? {} : { objection: inCells(finding.objection, checked) }),
+    ...(finding.reason === undefined ? {} : { reason: asRead(finding.reason, checked) }),
+    ...(finding.objection === undefined ? {} : { objection: asRead(finding.objection, checked) }),
     lines,
     location: lines && locationOf(lines, checked),
   };
@@ -54,19 +54,15 @@ function locationOf({ first, last }: { first: number; last: number }, { notebook
   };
 }
 
-/** A sentence about the joined code of a notebook, with cells and their lines instead. */
-export function inCells(sentence: string, { notebook }: Checked): string {
-  if (notebook === undefined) return sentence;
-  return sentence.replaceAll(/\bline (\d+)\b/g, (text, line: string) => {
-    const found = cellOfLine(notebook, Number(line));
-    return found === undefined ? text : `cell ${found.cell} line ${found.line}`;
-  });
+/** A sentence about the script; about the code of a notebook, with cells and their lines. */
+export function asRead(sentence: string, { notebook }: Pick<Checked, 'notebook'>): string {
+  return notebook === undefined ? sentence : inCells(sentence, notebook);
 }
 
 /** Code that was not followed, as sentences. */
 export function notFollowedSentences(checked: Checked): string[] {
   return (checked.result.notFollowed ?? []).map(({ line, reason }) =>
-    inCells(`line ${line}: ${reason}`, checked),
+    asRead(`line ${line}: ${reason}`, checked),
   );
 }
 

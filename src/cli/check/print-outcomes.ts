@@ -15,7 +15,7 @@ import { print, printFormat, printJson } from '../terminal/print.js';
 import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.js';
 import { widthOf } from '../terminal/wrapped.js';
 import { type CheckedFile, type CheckOutcome, problemOf } from './checked-file.js';
-import { bySeverity, inCells, locatedFinding, locatedLeaks, locationText } from './located.js';
+import { asRead, bySeverity, locatedFinding, locatedLeaks, locationText } from './located.js';
 import { totalsOf, totalsText } from './totals.js';
 
 export const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
@@ -132,13 +132,13 @@ function noticesOf(outcome: CheckedFile, inFile: (line: number) => number): Repo
   return [
     ...(problem === undefined
       ? []
-      : [{ level: 'error' as const, message: inCells(errorJson(problem).message, outcome) }]),
+      : [{ level: 'error' as const, message: asRead(errorJson(problem).message, outcome) }]),
     ...(coverage === 'full'
       ? []
       : notFollowed.map(({ line, reason }) => ({
           level: 'warning' as const,
           line: inFile(line),
-          message: `The analysis could not follow: ${reason} (${inCells(`line ${line}`, outcome)}; coverage ${coverage}).`,
+          message: `The analysis could not follow: ${reason} (${asRead(`line ${line}`, outcome)}; coverage ${coverage}).`,
         }))),
   ];
 }

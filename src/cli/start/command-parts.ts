@@ -22,6 +22,7 @@ export const COMMAND_PARTS: Readonly<Record<string, PartsOf>> = {
   check: analysisOrWorker,
   refine: analysisOrWorker,
   watch: () => ['analysis'],
+  lsp: () => ['analysis'],
   submit: (config, { wait }) => (wait === true ? ownWorker(config, {}) : []),
   wait: ownWorker,
   worker: () => ['worker'],

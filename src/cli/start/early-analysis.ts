@@ -1,7 +1,10 @@
 import { runsHere } from './where-jobs-run.js';
 
-/** Commands that analyze files in this process if no model does, and one that never asks a model. */
-const ANALYZING: readonly (string | undefined)[] = ['check', 'refine', 'watch'];
+/** Commands that analyze files in this process if no model does. */
+const ANALYZING: readonly (string | undefined)[] = ['check', 'refine', 'watch', 'lsp'];
+
+/** Those of them that never ask a model. */
+const OFFLINE_ONLY: readonly (string | undefined)[] = ['watch', 'lsp'];
 
 /** The default of FLEET_ANALYSIS_HEAP_MB. */
 const DEFAULT_HEAP_MB = 512;
@@ -16,7 +19,7 @@ export async function startAnalysisEarly(
 ): Promise<void> {
   if (!ANALYZING.includes(args[0]) || args.includes('--help') || args.includes('-h')) return;
   const isOffline =
-    args[0] === 'watch' || args.includes('--offline') || environment.FLEET_AGENT === 'offline';
+    OFFLINE_ONLY.includes(args[0]) || args.includes('--offline') || environment.FLEET_AGENT === 'offline';
   const agent = isOffline ? 'offline' : 'auto';
   const isOther = !isOffline && !['', 'auto', undefined].includes(environment.FLEET_AGENT);
   if (isOther || !runsHere({ agent, redisUrl: environment.FLEET_REDIS_URL || undefined })) return;

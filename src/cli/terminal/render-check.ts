@@ -1,7 +1,7 @@
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
 import type { CheckedFile } from '../check/checked-file.js';
 import {
-  inCells,
+  asRead,
   type LocatedFinding,
   locatedLeaks,
   locationText,
@@ -118,7 +118,7 @@ export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOp
   );
   const remarks = [
     ...trialText(result),
-    ...(result.notes ?? []).map((note) => `note: ${inCells(note, shown)}`),
+    ...(result.notes ?? []).map((note) => `note: ${asRead(note, shown)}`),
     ...notFollowedSentences(shown).map((sentence) => `not followed: ${sentence}`),
   ];
   // A remark may have as many lines as a call cannot have arguments.

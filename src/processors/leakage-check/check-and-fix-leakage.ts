@@ -3,7 +3,7 @@ import type { AgentRunner, WorkLog } from '../../agents/agent-runner.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import { analyzedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { JobFiles } from '../../agents/workspace/job-files.js';
-import { isAnalysisLimit, PayloadError } from '../../errors.js';
+import { isAnalysisLimit } from '../../errors.js';
 import { type OptionNames, rejectUnknownOptions } from '../../known-options.js';
 import type { Solution } from '../../queues/common.js';
 import { digestOf } from '../../queues/digest.js';
@@ -14,12 +14,12 @@ import {
   type SolutionCheckResult,
   statusOf,
 } from '../../queues/solution-check.js';
-import { misleadingEncoding } from '../../solution/declared-encoding.js';
 import { type LocatedBlock, locateBlock } from '../../solution/locate-block.js';
 import type { ParseResult } from '../../solution/parses-as-python.js';
 import type { Trials } from '../../trial/trials.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';
 import { UsageMeter } from '../usage-meter.js';
+import { assertReadable } from './assert-readable.js';
 import {
   type CorrectionContext,
   correctBlock,
@@ -78,19 +78,7 @@ export async function checkAndFixLeakage(
   options: LeakageCheckOptions = {},
 ): Promise<SolutionCheckResult> {
   rejectUnknownOptions(options, CHECK_OPTIONS);
-  if (solution.content === '') {
-    throw new PayloadError('invalid-payload', 'solution.content: the script is empty', {
-      field: 'solution.content',
-    });
-  }
-  const encoding = misleadingEncoding(solution.content);
-  if (encoding !== undefined) {
-    throw new PayloadError(
-      'invalid-payload',
-      `solution.content: the script declares the encoding ${encoding}, so Python would read different code than this text`,
-      { field: 'solution.content' },
-    );
-  }
+  assertReadable(solution.content);
   // Before anything is paid for: without a sandbox nothing is checked.
   const trial = await options.trials?.of(solution.content, options.signal);
   const meter = new UsageMeter();
