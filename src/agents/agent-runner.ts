@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { CallInterceptor } from '../calls/call-interceptor.js';
+import type { Provider } from '../calls/transport.js';
 import type { Opinion } from '../queues/solution-check.js';
 import type { Usage } from '../queues/usage.js';
 import type { PromptVariables, RenderedPrompt } from './prompt-template.js';
@@ -75,11 +76,11 @@ export interface RunContext {
 }
 
 /**
- * Answers the requests to agents. The Anthropic runner calls the Messages API; the offline runner computes.
+ * Answers the requests to agents. The runners of providers call a model; the offline runner computes.
  * A call that gives no usable answer throws an `AgentError`; the usage of its calls is in `error.usage`.
  */
 export interface AgentRunner {
-  readonly name: 'anthropic' | 'offline';
+  readonly name: Provider | 'offline';
   /** Whose findings of leakage count; default: of both. */
   readonly opinion?: Opinion;
   ask(

@@ -22,19 +22,31 @@ function profileFolders({ XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv): string
   ];
 }
 
+/** What is missing, by runner; undefined if nothing is. */
+const MISSING = { anthropic: missingForMessages, openai: missingForChat };
+
 /**
- * Asserts that the Messages API can be called if it is chosen: without any credential every job would fail for good.
+ * Asserts that the API of the runner can be called if it is chosen: without any credential every job would fail for good.
  * @throws ConfigurationError that names FLEET_AGENT.
  */
 export function assertCredentials(
   { name }: RunnerChoice,
   environment: NodeJS.ProcessEnv = process.env,
 ): void {
-  if (name !== 'anthropic') return;
-  if (CREDENTIAL_VARIABLES.some((variable) => Boolean(environment[variable]))) return;
-  if (profileFolders(environment).some((folder) => existsSync(folder))) return;
-  throw new ConfigurationError(
-    'FLEET_AGENT: is anthropic, but there is no credential for the Messages API; set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN',
-    { field: 'FLEET_AGENT' },
-  );
+  if (name === 'offline') return;
+  const missing = MISSING[name](environment);
+  if (missing === undefined) return;
+  throw new ConfigurationError(`FLEET_AGENT: is ${name}, but ${missing}`, { field: 'FLEET_AGENT' });
+}
+
+function missingForMessages(environment: NodeJS.ProcessEnv): string | undefined {
+  if (CREDENTIAL_VARIABLES.some((variable) => Boolean(environment[variable]))) return undefined;
+  if (profileFolders(environment).some((folder) => existsSync(folder))) return undefined;
+  return 'there is no credential for the Messages API; set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN';
+}
+
+/** A server of one's own may ask for no key. */
+function missingForChat({ OPENAI_API_KEY, OPENAI_BASE_URL }: NodeJS.ProcessEnv): string | undefined {
+  if (OPENAI_API_KEY || OPENAI_BASE_URL) return undefined;
+  return 'there is no credential for the OpenAI API; set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own';
 }

@@ -4,6 +4,7 @@ import { costOfOutcome } from '../calls/cost.js';
 import { type ContentBlock, type ReceivedMessage, textOf, toolUsesOf } from '../calls/message.js';
 import { type CallOutcome, OUTCOMES, type OutcomeClass } from '../calls/outcome.js';
 import { type CallSettings, performCall } from '../calls/perform-call.js';
+import type { PriceList } from '../calls/prices.js';
 import type { CallRequest } from '../calls/transport.js';
 import { AgentError, type ErrorCode } from '../errors.js';
 import { addUsage, NO_USAGE, type Usage, usageOfCall } from '../queues/usage.js';
@@ -19,13 +20,18 @@ import type { RequestFiles } from './workspace/job-files.js';
  */
 class CallUsage {
   #total: Usage = NO_USAGE;
+  readonly #prices: PriceList | undefined;
+
+  constructor(prices: PriceList | undefined) {
+    this.#prices = prices;
+  }
 
   /** @param model the requested model; the price is that of the model that answered */
   add(outcome: CallOutcome, model: string, reused: boolean): void {
     if (reused) {
       this.#total = addUsage(this.#total, { ...NO_USAGE, reusedCalls: 1 });
     } else if (outcome.tokens) {
-      const costUsd = costOfOutcome(outcome, model) ?? null;
+      const costUsd = costOfOutcome(outcome, model, this.#prices) ?? null;
       this.#total = addUsage(this.#total, usageOfCall(outcome.tokens, costUsd));
     }
   }
@@ -67,7 +73,7 @@ export class Conversation<Output> {
   readonly #options: ConversationOptions<Output>;
   readonly #settings: CallSettings;
   readonly #context: RunContext;
-  readonly #usage = new CallUsage();
+  readonly #usage: CallUsage;
   readonly #notes: string[] = [];
   readonly #messages: MessageParam[];
   /** Text of the answer before pauses. */
@@ -84,6 +90,7 @@ export class Conversation<Output> {
     this.#settings = settings;
     this.#context = context;
 
+    this.#usage = new CallUsage(settings.prices);
     this.#messages = [...options.request.messages];
     this.#maxTokens = options.request.max_tokens;
   }
@@ -113,12 +120,15 @@ export class Conversation<Output> {
     const request = this.#request();
     this.#calls += 1;
     const { signal, interceptors, log } = this.#context;
+    const { transport, prices } = this.#settings;
     return performCall(
       {
         step: this.#options.step,
         turn: this.#calls,
         model: request.model,
         request,
+        provider: transport.provider,
+        ...(prices === undefined ? {} : { prices }),
         ...(this.#options.once ? { once: true } : {}),
         digest: createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex'),
       },

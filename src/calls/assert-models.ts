@@ -4,15 +4,26 @@ import { nearestName } from '../nearest-name.js';
 import { pricesOf } from './cost.js';
 import { PRICE_LIST } from './prices.js';
 
+type ModelConfig = Pick<Config, 'agent' | 'model' | 'modelLimits'>;
+
 /**
- * Asserts that no model of the configuration has a misspelled name. Other unknown names may be newer models; behind another
+ * Asserts that a model is named where there is no default, and that no model of the configuration has a misspelled name. Other unknown names may be newer models; behind another
  * address than the provider's, any name may be one.
  * @throws ConfigurationError with the model that is meant.
  */
 export function assertModels(
-  { model, modelLimits = {} }: Pick<Config, 'model' | 'modelLimits'>,
+  { agent, model, modelLimits = {} }: ModelConfig,
   environment: NodeJS.ProcessEnv = process.env,
 ): void {
+  if (agent === 'openai') {
+    if (model !== undefined) return;
+    throw new ConfigurationError(
+      'FLEET_MODEL: must name a model if FLEET_AGENT is openai; there is no default',
+      {
+        field: 'FLEET_MODEL',
+      },
+    );
+  }
   if (environment.ANTHROPIC_BASE_URL) return;
   const named = [
     ...(model === undefined ? [] : [['FLEET_MODEL', model] as const]),

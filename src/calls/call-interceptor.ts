@@ -1,6 +1,7 @@
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
-import type { CallRequest } from './transport.js';
+import type { PriceList } from './prices.js';
+import type { CallRequest, Provider } from './transport.js';
 
 /** One call of a job, before it is sent. The same call has the same identity in every attempt of the job. */
 export interface PlannedCall {
@@ -14,6 +15,10 @@ export interface PlannedCall {
   readonly digest: string;
   /** Set if the conversation is held once in a job, even if it gives no usable answer. */
   readonly once?: true;
+  /** Prices of the configuration, which come before those of the list. */
+  readonly prices?: PriceList;
+  /** Default: `anthropic`. */
+  readonly provider?: Provider;
 }
 
 /**

@@ -1,19 +1,23 @@
 import type { TokenCounts } from './message.js';
 import type { CallOutcome } from './outcome.js';
-import { type ModelPrices, PRICE_LIST } from './prices.js';
+import { type ModelPrices, PRICE_LIST, type PriceList } from './prices.js';
 
-/** Prices of a model id, also of a dated one (`claude-haiku-4-5-20251001`). */
-export function pricesOf(model: string): ModelPrices | null {
-  const undated = model.replace(/-\d{8}$/, '');
-  return Object.hasOwn(PRICE_LIST.models, undated) ? (PRICE_LIST.models[undated] ?? null) : null;
+/** Prices of a model id, also of a dated one (`claude-haiku-4-5-20251001`, `gpt-5-2026-01-31`). */
+export function pricesOf(model: string, own: PriceList = {}): ModelPrices | null {
+  const undated = model.replace(/-\d{4}-?\d{2}-?\d{2}$/, '');
+  for (const list of [own, PRICE_LIST.models]) {
+    const name = [model, undated].find((known) => Object.hasOwn(list, known));
+    if (name !== undefined) return list[name] ?? null;
+  }
+  return null;
 }
 
 /**
  * Cost of ONE call in US dollars; null for a model without a known price. Counts of several calls must not be
  * added first: the price of some models depends on the length of the prompt.
  */
-export function costOf(model: string, tokens: TokenCounts): number | null {
-  const list = pricesOf(model);
+export function costOf(model: string, tokens: TokenCounts, own?: PriceList): number | null {
+  const list = pricesOf(model, own);
   return list === null ? null : costAt(list, tokens);
 }
 
@@ -22,21 +26,39 @@ export function costOf(model: string, tokens: TokenCounts): number | null {
  * or the counts leave out the prompt or the answer.
  *
  * @param model the requested model; the price is that of the model that answered
+ * @param own prices of the configuration, which come before those of the list
  */
-export function costOfOutcome(outcome: CallOutcome, model: string): number | null | undefined {
+export function costOfOutcome(
+  outcome: CallOutcome,
+  model: string,
+  own?: PriceList,
+): number | null | undefined {
   const { tokens, message } = outcome;
   if (tokens === undefined) return undefined;
-  return countsAll(outcome, tokens) ? costOf(message?.model ?? model, tokens) : null;
+  return countsAll(outcome, tokens) ? costOf(pricedModel(message?.model, model, own), tokens, own) : null;
 }
 
 /**
  * What budgets count for a call whose cost is not known: its tokens at the highest price listed; undefined if the
  * provider did not count these either.
  */
-export function assumedCostOf(outcome: CallOutcome): number | undefined {
+export function assumedCostOf(outcome: CallOutcome, own: PriceList = {}): number | undefined {
   const { tokens } = outcome;
   if (tokens === undefined || !countsAll(outcome, tokens)) return undefined;
-  return Math.max(...Object.values(PRICE_LIST.models).map((list) => costAt(list, tokens)));
+  return Math.max(...allPrices(own).map((list) => costAt(list, tokens)));
+}
+
+export function allPrices(own: PriceList): ModelPrices[] {
+  return [PRICE_LIST.models, own].flatMap((list) => Object.values(list));
+}
+
+/**
+ * The model whose price counts: the one that answered. A server of one's own may answer with a name of its own; then the
+ * configured price of the requested model counts.
+ */
+function pricedModel(answered: string | undefined, requested: string, own: PriceList = {}): string {
+  if (answered === undefined) return requested;
+  return pricesOf(answered, own) === null && Object.hasOwn(own, requested) ? requested : answered;
 }
 
 /** A request is never empty; nor is an answer that has content. */

@@ -103,7 +103,7 @@ export class JobInterceptor implements CallInterceptor {
     const recorded = ledger.takeAnswer(call);
     if (recorded !== undefined) return recorded;
     await this.#parkCallInDoubt(call, ledger, signal);
-    const estimate = estimateCall(call.request);
+    const estimate = estimateCall(call.request, call.prices);
     const plan = ledger.plan(call, estimate.likelyUsd);
     let remainingWaitMs = this.#control.shortWaitMs;
     for (;;) {
@@ -144,11 +144,7 @@ export class JobInterceptor implements CallInterceptor {
     if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.turn} was not admitted`);
     this.#inFlight.delete(identity);
     inFlight.stopRenewing();
-    const { end, billed, costNano, assumedNano } = settledCall(
-      outcome,
-      call.model,
-      this.#control.clock.now(),
-    );
+    const { end, billed, costNano, assumedNano } = settledCall(outcome, call, this.#control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
     const numbers: SettledNumbers = {
       number: inFlight.number,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   type ContentBlock,
   ContentBlockSchema,
+  parseToolInput,
   type ReceivedMessage,
   receivedMessage,
   type TokenCounts,
@@ -147,16 +148,6 @@ function closeBlock({ start, grown }: OpenBlock): ContentBlock {
     else block[field] = (typeof start[field] === 'string' ? start[field] : '') + text;
   }
   return block;
-}
-
-/** Input of a tool. An input that is cut off by the token limit stays a text, which no tool accepts. */
-function parseToolInput(json: string): unknown {
-  if (json.trim() === '') return {};
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }
 
 /** Counts of a delta are cumulative, so none gets smaller; a delta may omit some. */

@@ -105,7 +105,7 @@ export function receivedMessage(wire: WireMessage): ReceivedMessage | null {
   const details = [wire.stop_details?.category, wire.stop_details?.explanation].filter(Boolean).join(': ');
   return {
     id: wire.id ?? undefined,
-    model: wire.model == null ? undefined : nameOf(wire.model),
+    model: wire.model == null ? undefined : shortName(wire.model),
     content: wire.content,
     stopReason: wire.stop_reason,
     refusal: details === '' ? undefined : details,
@@ -116,7 +116,7 @@ export function receivedMessage(wire: WireMessage): ReceivedMessage | null {
 const MAX_NAME = 200;
 
 /** A name as one short line: it goes into results and logs. */
-function nameOf(text: string): string {
+export function shortName(text: string): string {
   return text.slice(0, MAX_NAME).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?');
 }
 
@@ -128,8 +128,19 @@ export function textOf(message: ReceivedMessage): string {
 }
 
 export function toolUsesOf(message: ReceivedMessage): ToolUse[] {
-  return message.content.flatMap((block) => {
-    const parsed = ToolUseBlockSchema.safeParse(block);
-    return parsed.success ? [parsed.data] : [];
-  });
+  return message.content.flatMap((block) => toolUseOf(block) ?? []);
+}
+
+export function toolUseOf(block: ContentBlock): ToolUse | undefined {
+  return ToolUseBlockSchema.safeParse(block).data;
+}
+
+/** Input of a tool. An input that is cut off by the token limit stays a text, which no tool accepts. */
+export function parseToolInput(json: string): unknown {
+  if (json.trim() === '') return {};
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }

@@ -2,6 +2,7 @@ import type { CallInterceptor, PlannedCall } from './call-interceptor.js';
 import { type Clock, waitFor } from './clock.js';
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
+import type { PriceList } from './prices.js';
 import { parseRetryAfter, type RetryPolicy, retryDelay } from './retry-policy.js';
 import { isPassing } from './retry-table.js';
 import { type CallLimits, classifyMessage, sendCall } from './send-call.js';
@@ -9,6 +10,8 @@ import type { Transport } from './transport.js';
 
 export interface CallSettings {
   readonly transport: Transport;
+  /** Prices of the configuration, which come before those of the list. */
+  readonly prices?: PriceList;
   readonly limits: CallLimits;
   readonly retry: RetryPolicy;
   readonly clock: Clock;

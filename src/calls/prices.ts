@@ -14,9 +14,29 @@ export interface ModelPrices extends TokenPrices {
   readonly longPrompt?: TokenPrices & { readonly above: number };
 }
 
+export type PriceList = Readonly<Record<string, ModelPrices>>;
+
 /** Cache writes cost 1.25 times the input price for five minutes and twice for an hour, on every model. */
 function prices(input: number, output: number, cacheRead: number): TokenPrices {
   return { input, output, cacheRead, cacheWrite: input * 1.25, cacheWrite1h: input * 2 };
+}
+
+/** Prices of a model as a configuration names them, in US dollars for a million tokens. */
+export interface OwnPrices {
+  readonly input: number;
+  readonly output: number;
+  /** Of input that the provider had cached; default: as other input. */
+  readonly cacheRead?: number | undefined;
+}
+
+/** The prices of a configuration. Writing to a cache costs nothing extra, as with providers that cache by themselves. */
+export function priceListOf(own: Readonly<Record<string, OwnPrices>>): PriceList {
+  return Object.fromEntries(
+    Object.entries(own).map(([model, { input, output, cacheRead = input }]): [string, ModelPrices] => [
+      model,
+      { input, output, cacheRead, cacheWrite: input, cacheWrite1h: input },
+    ]),
+  );
 }
 
 /**
@@ -25,7 +45,7 @@ function prices(input: number, output: number, cacheRead: number): TokenPrices {
 export const PRICE_LIST: {
   readonly asOf: string;
   readonly source: string;
-  readonly models: Readonly<Record<string, ModelPrices>>;
+  readonly models: PriceList;
 } = {
   asOf: '2026-10-24',
   source: 'https://platform.claude.com/docs/en/about-claude/pricing',

@@ -10,7 +10,7 @@ const ErrorBodySchema = z.looseObject({
 const MAX_DETAIL_LENGTH = 500;
 
 /** Classes of the provider's error types; where there is no such type, the HTTP status decides. */
-const CLASS_OF_TYPE: Readonly<Record<string, OutcomeClass>> = {
+export const CLASS_OF_TYPE: Readonly<Record<string, OutcomeClass>> = {
   invalid_request_error: 'bad-request',
   authentication_error: 'unauthorized',
   billing_error: 'no-credit',
@@ -22,6 +22,8 @@ const CLASS_OF_TYPE: Readonly<Record<string, OutcomeClass>> = {
   api_error: 'overloaded',
   overloaded_error: 'overloaded',
 };
+
+export const NO_CREDIT = /credit balance is too low|insufficient (?:balance|credits|funds)/i;
 
 /**
  * Classifies an error of the provider.
@@ -37,10 +39,23 @@ export function providerError(
   const parsed = ErrorBodySchema.safeParse(body);
   const type = parsed.success ? parsed.data.error.type : undefined;
   const said = parsed.success ? (parsed.data.error.message ?? type ?? '') : describe(body);
+  return failureOutcome(classOf(status, type, said), { said, status, headers });
+}
+
+interface Failure {
+  /** The provider's words: its message, or the body as it came. */
+  readonly said: unknown;
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The outcome of a call to which the provider answered with an error. */
+export function failureOutcome(failureClass: OutcomeClass, { said, status, headers }: Failure): CallOutcome {
   const where = status === undefined ? 'inside the stream' : `HTTP ${status}`;
+  const words = describe(said);
   return {
-    class: classOf(status, type, said),
-    detail: `the provider answered ${where}${said === '' ? '' : `: ${shorten(said)}`}`,
+    class: failureClass,
+    detail: `the provider answered ${where}${words === '' ? '' : `: ${shorten(words)}`}`,
     headers,
     ...(status === undefined ? {} : { status }),
   };
@@ -52,11 +67,16 @@ function classOf(status: number | undefined, type: string | undefined, said: str
     return 'context-exceeded';
   }
   // This one as well.
-  if (status === 402 || /credit balance is too low/i.test(said)) return 'no-credit';
+  if (NO_CREDIT.test(said)) return 'no-credit';
   // A 404 without an error of the API comes from a server that is no Messages API.
   if (status === 404) return type === undefined ? 'bad-request' : 'unknown-model';
-  const known = type === undefined ? undefined : CLASS_OF_TYPE[type];
+  return classOfStatus(status, type === undefined ? undefined : CLASS_OF_TYPE[type]);
+}
+
+/** @param known class of the error's type; it decides where the status does not */
+export function classOfStatus(status: number | undefined, known: OutcomeClass | undefined): OutcomeClass {
   if (status === undefined) return known ?? 'overloaded';
+  if (status === 402) return 'no-credit';
   if (status === 429) return 'rate-limited';
   if (status === 413) return 'context-exceeded';
   if (status === 401 || status === 403) return 'unauthorized';

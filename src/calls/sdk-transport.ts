@@ -1,9 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { rememberAddress, rememberSecrets } from '../config/redact.js';
-import { messageOf } from '../errors.js';
-import { CallFault } from './outcome.js';
-import { providerError, shorten } from './provider-error.js';
-import { type CallResponse, recordedHeaders, type Transport } from './transport.js';
+import { providerError } from './provider-error.js';
+import { readResponse } from './read-response.js';
+import { NO_TIMEOUT_MS, sdkFault, wireResponse } from './sdk-parts.js';
+import type { CallResponse, Transport } from './transport.js';
 import { undiciFetch } from './undici-fetch.js';
 
 export interface SdkTransportOptions {
@@ -21,9 +21,6 @@ interface Loaded {
   readonly events: (response: Response) => AsyncIterable<{ event: string | null; data: string }>;
 }
 
-/** The SDK's own timeout only covers the headers; the total timeout of a call covers all, so it must end first. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
-
 /**
  * Sends calls through the Anthropic SDK, which is loaded at the first call. Retries of the SDK are off. Node's
  * built-in fetch gives up when headers take 300 s, so undici is used with its timers off.
@@ -33,6 +30,7 @@ export function sdkTransport(options: SdkTransportOptions = {}): Transport {
   if (options.baseURL !== undefined) rememberAddress(options.baseURL);
   let loading: Promise<Loaded> | undefined;
   return {
+    provider: 'anthropic',
     async send(request, signal) {
       loading ??= load(options);
       const { sdk, client, events } = await loading;
@@ -42,7 +40,7 @@ export function sdkTransport(options: SdkTransportOptions = {}): Transport {
           .asResponse();
         return callResponse(response, events);
       } catch (thrown) {
-        throw faultOf(thrown, sdk);
+        throw sdkFault(thrown, { ...sdk, SdkError: sdk.AnthropicError }, providerError);
       }
     },
   };
@@ -66,67 +64,6 @@ async function load({ apiKey, baseURL }: SdkTransportOptions): Promise<Loaded> {
 }
 
 function callResponse(response: Response, events: Loaded['events']): CallResponse {
-  return {
-    status: response.status,
-    contentType: response.headers.get('content-type') ?? '',
-    headers: recordedHeaders(response.headers),
-    events: () => events(response),
-    text: () => response.text(),
-  };
-}
-
-function faultOf(thrown: unknown, sdk: Sdk): CallFault {
-  if (thrown instanceof sdk.APIConnectionError) {
-    const cause = thrown.cause === undefined ? thrown : thrown.cause;
-    return new CallFault(
-      {
-        class: 'unreachable',
-        detail: `no answer from the server: ${shorten(rootMessage(cause))}`,
-        ...(NEVER_CONNECTED.has(rootCode(cause)) ? { neverSent: true } : {}),
-      },
-      thrown,
-    );
-  }
-  if (thrown instanceof sdk.APIError && typeof thrown.status === 'number') {
-    const headers = thrown.headers === undefined ? {} : recordedHeaders(thrown.headers);
-    return new CallFault(providerError(thrown.error ?? thrown.message, thrown.status, headers), thrown);
-  }
-  if (thrown instanceof sdk.AnthropicError || isMissingKey(thrown)) {
-    return new CallFault({ class: 'unauthorized', detail: shorten(messageOf(thrown)) }, thrown);
-  }
-  return new CallFault({ class: 'unreachable', detail: shorten(messageOf(thrown)) }, thrown);
-}
-
-/** Without any credential the SDK throws a plain error before it sends. */
-function isMissingKey(thrown: unknown): boolean {
-  return /authentication method|api ?key/i.test(messageOf(thrown));
-}
-
-/** Failures of making a connection: no byte of the request has left. */
-const NEVER_CONNECTED: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** The innermost message: fetch says only "fetch failed" and keeps the reason as its cause. */
-function rootMessage(thrown: unknown): string {
-  const message = messageOf(rootCause(thrown));
-  return message === '' ? rootCode(thrown) : message;
-}
-
-function rootCode(thrown: unknown): string {
-  const innermost = rootCause(thrown);
-  return innermost instanceof Error && 'code' in innermost ? String(innermost.code) : '';
-}
-
-function rootCause(thrown: unknown): unknown {
-  let innermost = thrown;
-  for (let depth = 0; depth < 5 && innermost instanceof Error && innermost.cause !== undefined; depth += 1) {
-    innermost = innermost.cause;
-  }
-  return innermost;
+  const wire = wireResponse(response, () => events(response));
+  return { ...wire, message: (onEvent) => readResponse(wire, onEvent) };
 }

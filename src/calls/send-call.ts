@@ -4,7 +4,6 @@ import type { Clock } from './clock.js';
 import type { ReceivedMessage } from './message.js';
 import { CallFault, type CallOutcome, type OutcomeClass } from './outcome.js';
 import { shorten } from './provider-error.js';
-import { readResponse } from './read-response.js';
 import type { CallRequest, Transport } from './transport.js';
 
 export interface CallLimits {
@@ -54,7 +53,7 @@ export async function sendCall(
 
   try {
     const response = await transport.send(request, socket.signal);
-    const message = withoutSecrets(await readResponse(response, onEvent), request);
+    const message = withoutSecrets(await response.message(onEvent), request);
     return { ...classifyMessage(message), status: response.status, headers: response.headers };
   } catch (thrown) {
     // A body that is not read to its end would keep its connection open as long as the server likes.

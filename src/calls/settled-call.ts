@@ -1,5 +1,6 @@
 import type { EndedCall } from '../queues/call-record.js';
 import { toNano } from './budget/estimate.js';
+import type { PlannedCall } from './call-interceptor.js';
 import { assumedCostOf, costOfOutcome } from './cost.js';
 import type { CallOutcome, OutcomeClass } from './outcome.js';
 
@@ -26,11 +27,15 @@ const UNCONFIRMED: ReadonlySet<OutcomeClass> = new Set([
   'cancelled',
 ]);
 
-/** @param model the requested model; the price is that of the model that answered */
-export function settledCall(outcome: CallOutcome, model: string, at: number): SettledCall {
+/** @param at time of the end, in milliseconds since 1970 */
+export function settledCall(
+  outcome: CallOutcome,
+  { model, prices }: Pick<PlannedCall, 'model' | 'prices'>,
+  at: number,
+): SettledCall {
   const { tokens } = outcome;
-  const costUsd = costOfOutcome(outcome, model);
-  const assumedUsd = costUsd === null ? assumedCostOf(outcome) : undefined;
+  const costUsd = costOfOutcome(outcome, model, prices);
+  const assumedUsd = costUsd === null ? assumedCostOf(outcome, prices) : undefined;
   const billed = billing(outcome);
   return {
     end: {

@@ -1,23 +1,30 @@
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
 import { redactErrorText } from '../config/redact.js';
+import type { ReceivedMessage } from './message.js';
 
-/** Body of one request to the Messages API. It is always sent with `stream: true`. */
+/** One request, in the form of the Messages API whatever the provider is. The answer is always streamed. */
 export type CallRequest = Omit<MessageCreateParamsNonStreaming, 'stream'>;
 
 /** A response whose status is 2xx, of whatever content type. */
 export interface CallResponse {
   readonly status: number;
-  readonly contentType: string;
   /** Headers worth keeping (see `CallOutcome.headers`). */
   readonly headers: Readonly<Record<string, string>>;
-  /** Events of an event stream, `ping` included. */
-  events(): AsyncIterable<{ readonly event: string | null; readonly data: string }>;
-  /** The whole body as text. */
-  text(): Promise<string>;
+  /**
+   * Reads the answer to its end.
+   *
+   * @param onEvent called for every event of a stream, so that a silent one is noticed
+   * @throws {CallFault} it is not whole, or no answer
+   */
+  message(onEvent: () => void): Promise<ReceivedMessage>;
 }
 
-/** Sends requests. No other module knows the wire format. */
+/** Whose API is spoken, by the names of OpenTelemetry's conventions. */
+export type Provider = 'anthropic' | 'openai';
+
+/** Sends requests. No other module knows the wire format of a provider. */
 export interface Transport {
+  readonly provider: Provider;
   /**
    * Resolves when the headers have come. An abort of `signal` closes the socket, before and after that.
    *
@@ -26,7 +33,7 @@ export interface Transport {
   send(request: CallRequest, signal: AbortSignal): Promise<CallResponse>;
 }
 
-const RECORDED_HEADERS = /^(retry-after|x-should-retry|request-id|anthropic-ratelimit-.*)$/;
+const RECORDED_HEADERS = /^(retry-after|x-should-retry|(?:x-)?request-id|(?:anthropic|x)-ratelimit-.*)$/;
 
 export function recordedHeaders(headers: Iterable<readonly [string, string]>): Record<string, string> {
   return Object.fromEntries(

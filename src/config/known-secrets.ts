@@ -6,7 +6,13 @@ const MIN_LENGTH = 8;
 const MIN_LENGTH_BY_NAME = 12;
 
 /** Variables that contain only a secret. */
-const SECRET_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'FLEET_TOKEN', 'GRAFANA_PASSWORD'];
+const SECRET_VARIABLES = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'OPENAI_API_KEY',
+  'FLEET_TOKEN',
+  'GRAFANA_PASSWORD',
+];
 /** Variables with `name=value` or `name: value` pairs that contain secrets. */
 const HEADER_VARIABLES = /^(?:OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS|ANTHROPIC_CUSTOM_HEADERS)$/;
 const SECRET_NAME = /(?:_KEY|_TOKEN|_SECRET|PASSWORD|PASSWD|_CREDENTIALS?)$/;

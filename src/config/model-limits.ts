@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonSetting } from './json-setting.js';
 
 const perMinute = z.number().positive().optional();
 
@@ -10,23 +11,4 @@ export const ModelLimitsSchema = z.record(
 export type ModelLimits = z.infer<typeof ModelLimitsSchema>;
 
 /** The same, read from JSON. */
-export const ModelLimitsTextSchema = z.string().transform((text, context): ModelLimits => {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'expected JSON' });
-    return z.NEVER;
-  }
-  const parsed = ModelLimitsSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  context.addIssue({ code: 'custom', message: modelLimitsProblem(parsed.error) });
-  return z.NEVER;
-});
-
-/** What is wrong with limits, with the path of the field. */
-export function modelLimitsProblem({ issues: [issue] }: z.ZodError): string {
-  const field = issue?.path.join('.') ?? '';
-  const message = issue?.message ?? 'is not valid';
-  return field === '' ? message : `${field}: ${message}`;
-}
+export const ModelLimitsTextSchema = jsonSetting(ModelLimitsSchema);

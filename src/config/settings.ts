@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ModelLimitsTextSchema } from './model-limits.js';
+import { ModelPricesTextSchema } from './model-prices.js';
 
 /** One variable of the environment that the fleet reads. */
 export interface Setting<Value> {
@@ -80,14 +81,32 @@ export const SETTINGS = {
   agent: setting(
     'FLEET_AGENT',
     'auto',
-    z.enum(['auto', 'anthropic', 'offline']).default('auto'),
-    'Agent that answers: `anthropic`, `offline`, or `auto` (anthropic if a key is set).',
+    z.enum(['auto', 'anthropic', 'openai', 'offline']).default('auto'),
+    'Agent that answers: `anthropic`, `openai` (OpenAI’s API or any that is compatible: other-models.md), `offline`, or `auto` (anthropic if a key is set).',
   ),
   model: setting(
     'FLEET_MODEL',
     'unset: the built-in default',
     optionalText,
-    'Model of jobs without a model in their payload.',
+    'Model of jobs without a model in their payload. With `FLEET_AGENT=openai` there is no default.',
+  ),
+  modelPrices: setting(
+    'FLEET_MODEL_PRICES',
+    'unset: the built-in price list',
+    ModelPricesTextSchema.optional(),
+    'Prices of models in US dollars for a million tokens, as JSON: `{"gpt-5":{"input":1.25,"output":10,"cacheRead":0.125}}`; they come before those of the built-in list.',
+  ),
+  openaiTokenLimit: setting(
+    'FLEET_OPENAI_TOKEN_LIMIT',
+    'max_completion_tokens',
+    z.enum(['max_completion_tokens', 'max_tokens']).default('max_completion_tokens'),
+    'Field in which the token limit is sent with `FLEET_AGENT=openai`; some compatible servers know only `max_tokens`.',
+  ),
+  openaiFormat: setting(
+    'FLEET_OPENAI_FORMAT',
+    'json_schema',
+    z.enum(['json_schema', 'json_object']).default('json_schema'),
+    'How structured output is asked for with `FLEET_AGENT=openai`: `json_schema`, or `json_object` for servers that do not take schemas; the schema is then part of the instructions.',
   ),
   prompts: setting(
     'FLEET_PROMPTS',

@@ -18,7 +18,7 @@ function tracingInterceptor(): CallInterceptor {
         kind: SpanKind.CLIENT,
         attributes: {
           'gen_ai.operation.name': 'chat',
-          'gen_ai.provider.name': 'anthropic',
+          'gen_ai.provider.name': call.provider ?? 'anthropic',
           'gen_ai.request.model': call.model,
           'fleet.call.step': call.step,
           'fleet.call.turn': call.turn,

@@ -3,7 +3,8 @@ import { PromptRegistry } from '../agents/prompt-registry.js';
 import { assertWorkspaceRoots } from '../agents/workspace/assert-roots.js';
 import type { WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import type { CallControlOptions } from '../calls/call-control.js';
-import { ModelLimitsSchema, modelLimitsProblem } from '../config/model-limits.js';
+import { firstProblem } from '../config/json-setting.js';
+import { ModelLimitsSchema } from '../config/model-limits.js';
 import { UsageError } from '../errors.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { TEXT_LIMIT_NAMES } from '../producers/fleet-client.js';
@@ -88,7 +89,7 @@ export function assertWorkerOptions(options: WorkerOptions): void {
   const [issue] = ValuesSchema.safeParse(options).error?.issues ?? [];
   if (issue !== undefined) throw unusable(issue.path.join('.'), issue.message);
   const limits = ModelLimitsSchema.safeParse(calls.limits ?? {});
-  if (!limits.success) throw unusable('calls.limits', modelLimitsProblem(limits.error));
+  if (!limits.success) throw unusable('calls.limits', firstProblem(limits.error));
   const { roots = [] } = workspaces ?? {};
   if (roots !== 'any') assertWorkspaceRoots(roots, 'workspaces.roots');
   PromptRegistry.shared();

@@ -38,7 +38,7 @@ export const workspaceField = nameField(4_096).describe('Directory below which t
 
 /** Which agent and model produced a result. */
 const AgentProvenanceSchema = z.strictObject({
-  runner: z.enum(['anthropic', 'offline']),
+  runner: z.enum(['anthropic', 'openai', 'offline']),
   model: z.string().optional(),
   promptDigest: z.string().optional(),
 });

@@ -11,7 +11,7 @@ function request(bytes: number): RecordedRequest {
     system: [{ text: SYSTEM }],
     messages: [{ role: 'user', content: 'x'.repeat(bytes) }],
   };
-  return { body, headers: {}, text: '', aborted: new Promise(() => undefined) };
+  return { body, json: body, headers: {}, text: '', aborted: new Promise(() => undefined) };
 }
 
 function accepted(reply: Reply): reply is MessageReply {

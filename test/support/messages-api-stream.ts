@@ -91,7 +91,7 @@ function blockParts(block: Record<string, unknown>, size: number): { start: unkn
 }
 
 /** Cuts between characters, as the API does. */
-function pieces(text: string, size: number): string[] {
+export function pieces(text: string, size: number): string[] {
   const characters = [...text];
   const found: string[] = [];
   for (let at = 0; at < characters.length; at += size) found.push(characters.slice(at, at + size).join(''));

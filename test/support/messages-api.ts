@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { asMessagesBody, type ChatBody } from './chat-api-request.js';
+import { chatEvents, unfinishedEvents, wholeChat } from './chat-api-stream.js';
 import { errorReply, type MessageReply, type Reply } from './messages-api-replies.js';
-import { streamEvents, wholeMessage } from './messages-api-stream.js';
+import { type StreamEvent, streamEvents, wholeMessage } from './messages-api-stream.js';
 
 export * from './messages-api-replies.js';
 
@@ -21,6 +23,8 @@ interface RequestBody {
 
 export interface RecordedRequest {
   readonly body: RequestBody;
+  /** The body as it was sent. */
+  readonly json: unknown;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** All text of the request: system and messages. */
   readonly text: string;
@@ -43,7 +47,8 @@ export interface MessagesApi {
 
 /**
  * A stand-in for the Messages API: a real HTTP server that speaks its shapes and answers by script. A request
- * beyond the script gets a 400 that says so.
+ * beyond the script gets a 400 that says so. It speaks the Chat Completions API as well; the same replies have its shapes
+ * there, and its requests are recorded in the form of the Messages API.
  *
  * @example
  * const api = await startMessagesApi({ reply: [textReply('hello'), errorReply(401)] });
@@ -66,13 +71,16 @@ export async function startMessagesApi(options: {
 
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await readBody(incoming);
-    if (incoming.method !== 'POST' || !incoming.url?.startsWith('/v1/messages')) {
-      await send(errorReply(404, 'no such route'), response, '', false);
+    const isChat = incoming.url?.startsWith('/chat/completions') === true;
+    if (incoming.method !== 'POST' || !(isChat || incoming.url?.startsWith('/v1/messages'))) {
+      await send(errorReply(404, 'no such route'), response, '', false, MESSAGES);
       return;
     }
-    const body = JSON.parse(text) as RequestBody;
+    const json: unknown = JSON.parse(text);
+    const body: RequestBody = isChat ? asMessagesBody(json as ChatBody) : (json as RequestBody);
     const request: RecordedRequest = {
       body,
+      json,
       headers: incoming.headers,
       text: [
         ...(body.system ?? []).map((block) => block.text),
@@ -86,7 +94,8 @@ export async function startMessagesApi(options: {
     };
     const index = requests.push(request) - 1;
     for (const arrival of arrivals) if (requests.length >= arrival.count) arrival.resolve();
-    await send(await replyTo(options.reply, request, index), response, body.model, body.stream === true);
+    const reply = await replyTo(options.reply, request, index);
+    await send(reply, response, body.model, body.stream === true, isChat ? CHAT : MESSAGES);
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -115,12 +124,29 @@ async function replyTo(script: Script, request: RecordedRequest, index: number):
   return script[index] ?? errorReply(400, `the script of this stand-in has no reply number ${index + 1}`);
 }
 
-async function send(reply: Reply, response: ServerResponse, model: string, streamed: boolean): Promise<void> {
+/** The shapes of an API. */
+interface Shapes {
+  whole(reply: MessageReply, model: string): Record<string, unknown>;
+  events(reply: MessageReply, model: string): StreamEvent[];
+  /** After how many events at most a stream breaks. */
+  maxBroken(events: readonly StreamEvent[]): number;
+}
+
+const MESSAGES: Shapes = { whole: wholeMessage, events: streamEvents, maxBroken: ({ length }) => length };
+const CHAT: Shapes = { whole: wholeChat, events: chatEvents, maxBroken: unfinishedEvents };
+
+async function send(
+  reply: Reply,
+  response: ServerResponse,
+  model: string,
+  streamed: boolean,
+  shapes: Shapes,
+): Promise<void> {
   if (reply.delayMs !== undefined && !(await staysOpen(reply.delayMs, response))) return;
   switch (reply.kind) {
     case 'message':
-      if (streamed && !reply.asJson) sendStream(reply, response, model);
-      else sendJson(reply, response, model);
+      if (streamed && !reply.asJson) sendStream(reply, response, model, shapes);
+      else sendJson(reply, response, model, shapes);
       break;
     case 'raw':
       response.writeHead(reply.status, { 'request-id': 'req_test', ...reply.headers }).end(reply.body);
@@ -133,16 +159,21 @@ async function send(reply: Reply, response: ServerResponse, model: string, strea
   }
 }
 
-function sendStream(reply: MessageReply, response: ServerResponse, model: string): void {
+function sendStream(
+  reply: MessageReply,
+  response: ServerResponse,
+  model: string,
+  { events: eventsOf, maxBroken }: Shapes,
+): void {
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'request-id': 'req_test',
     ...reply.headers,
   });
-  const events = streamEvents(reply, model);
+  const events = eventsOf(reply, model);
   const { fault } = reply;
-  for (const { event, data } of fault ? events.slice(0, fault.after) : events) {
-    response.write(`event: ${event}\ndata: ${data}\n\n`);
+  for (const { event, data } of fault ? events.slice(0, Math.min(fault.after, maxBroken(events))) : events) {
+    response.write(`${event === '' ? '' : `event: ${event}\n`}data: ${data}\n\n`);
   }
   if (!fault || fault.effect.what === 'end') {
     response.end();
@@ -154,8 +185,8 @@ function sendStream(reply: MessageReply, response: ServerResponse, model: string
   }
 }
 
-function sendJson(reply: MessageReply, response: ServerResponse, model: string): void {
-  const text = JSON.stringify(wholeMessage(reply, model));
+function sendJson(reply: MessageReply, response: ServerResponse, model: string, { whole }: Shapes): void {
+  const text = JSON.stringify(whole(reply, model));
   response.writeHead(200, { 'content-type': 'application/json', 'request-id': 'req_test', ...reply.headers });
   response.end(reply.fault ? text.slice(0, reply.fault.after) : text);
 }

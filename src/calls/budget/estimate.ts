@@ -1,6 +1,5 @@
-import { pricesOf } from '../cost.js';
-import type { ModelPrices, TokenPrices } from '../prices.js';
-import { PRICE_LIST } from '../prices.js';
+import { allPrices, pricesOf } from '../cost.js';
+import type { ModelPrices, PriceList, TokenPrices } from '../prices.js';
 import type { CallRequest } from '../transport.js';
 
 /** Instructions that the provider adds to a request: for tools, for structured output. */
@@ -35,15 +34,22 @@ export function fromNano(nano: number): number {
 /**
  * What a request may cost before it is sent. A token has at least one byte, so the bytes of the request bound its
  * input, and `max_tokens` its output.
+ *
+ * @param own prices of the configuration
  */
-export function estimateCall(request: CallRequest): CallEstimate {
+export function estimateCall(request: CallRequest, own: PriceList = {}): CallEstimate {
   const bytes = Buffer.byteLength(JSON.stringify(request), 'utf8');
   const inputTokens = Math.ceil(bytes / BYTES_A_TOKEN);
   const outputTokens = Math.min(request.max_tokens, USUAL_ANSWER_TOKENS);
-  const known = pricesOf(request.model);
+  const known = pricesOf(request.model, own);
   const likelyUsd = known === null ? null : price(known, 'input', inputTokens, outputTokens);
   return {
-    maxNano: Math.max(1, Math.ceil(maxUsd(known, bytes + ADDED_TOKENS, request.max_tokens) * NANO)),
+    maxNano: Math.max(
+      1,
+      Math.ceil(
+        maxUsd(known === null ? allPrices(own) : [known], bytes + ADDED_TOKENS, request.max_tokens) * NANO,
+      ),
+    ),
     likelyNano: toNano(likelyUsd ?? 0),
     likelyUsd,
     inputTokens,
@@ -51,8 +57,7 @@ export function estimateCall(request: CallRequest): CallEstimate {
   };
 }
 
-function maxUsd(known: ModelPrices | null, inputTokens: number, outputTokens: number): number {
-  const lists = known === null ? Object.values(PRICE_LIST.models) : [known];
+function maxUsd(lists: readonly ModelPrices[], inputTokens: number, outputTokens: number): number {
   const tiers = lists.flatMap((list): TokenPrices[] => (list.longPrompt ? [list, list.longPrompt] : [list]));
   return Math.max(...tiers.map((tier) => price(tier, 'cacheWrite1h', inputTokens, outputTokens)));
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { DEFAULT_MODEL } from '../../agents/default-model.js';
-import { chooseRunner } from '../../agents/select-runner.js';
+import { chooseRunner, configuredModel } from '../../agents/select-runner.js';
 import { describeConfig, loadConfig } from '../../config/load-config.js';
 import { redactData, redactSecrets } from '../../config/redact.js';
 import { type Config, SETTINGS } from '../../config/settings.js';
@@ -27,14 +26,17 @@ export function addConfigCommand(program: Command): void {
       }));
       const config = loadConfig();
       const agent = chooseRunner(config.agent);
-      const model = redactSecrets(config.model ?? DEFAULT_MODEL);
+      const model = redactSecrets(configuredModel(config) ?? '');
       const embeddedRedis =
         config.redisUrl === undefined ? redactSecrets(dataLocation(config.dataDirectory)) : null;
       const problem = await startProblem(config);
       if (problem !== undefined) process.exitCode = printError(problem).entry.exitCode;
       if (options.json) {
         const error = problem === undefined ? null : errorJson(problem);
-        printJson({ settings: entries, agent: agent.name, model, embeddedRedis, error }, 2);
+        printJson(
+          { settings: entries, agent: agent.name, model: model === '' ? null : model, embeddedRedis, error },
+          2,
+        );
         return;
       }
       const colors = colorsFor(process.stdout);
@@ -47,9 +49,9 @@ export function addConfigCommand(program: Command): void {
       if (embeddedRedis !== null) {
         print(`data of the embedded Redis: ${escapeControlCharsInLine(embeddedRedis)}`);
       }
-      print(
-        `${agent.reason}${agent.name === 'anthropic' ? `, model ${escapeControlCharsInLine(model)}` : ''}`,
-      );
+      const asked =
+        agent.name === 'offline' || model === '' ? '' : `, model ${escapeControlCharsInLine(model)}`;
+      print(`${agent.reason}${asked}`);
     });
 }
 
@@ -64,8 +66,13 @@ async function startProblem(config: Config): Promise<FleetError | undefined> {
   }
 }
 
+const JSON_SETTINGS: ReadonlySet<string> = new Set([
+  SETTINGS.modelLimits.variable,
+  SETTINGS.modelPrices.variable,
+]);
+
 function shownValue(variable: string, value: unknown): unknown {
-  if (variable === SETTINGS.modelLimits.variable && value !== undefined) return JSON.stringify(value);
+  if (JSON_SETTINGS.has(variable) && value !== undefined) return JSON.stringify(value);
   if (typeof value !== 'string') return redactData(value ?? null);
   return redactSecrets(
     variable === SETTINGS.redisUrl.variable ? shownAddress(value) : withoutPasswords(value),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { DEFAULT_MODEL } from '../../agents/default-model.js';
+import { configuredModel } from '../../agents/select-runner.js';
 import type { Config } from '../../config/settings.js';
 import { createLogger } from '../../fleet/logger.js';
 import { checkRedis } from '../../fleet/redis-check.js';
@@ -52,7 +52,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
     bodyBytes: config.bodyBytes,
     maxWaiting: config.maxWaiting,
     requestsPerMinute: config.requestsPerMinute,
-    models: config.models ?? [config.model ?? DEFAULT_MODEL],
+    models: config.models ?? [configuredModel(config) ?? []].flat(),
     workspaceRoots: config.workspaceRoots?.map((root) => resolve(root)),
     auth: config.auth,
     loginsPerMinute: config.loginsPerMinute,
