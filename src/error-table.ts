@@ -127,8 +127,8 @@ export const ERROR_TABLE = {
   'call-cancelled': agent.retryable(409, 'Nothing: the job was cancelled, or its worker is stopping.'),
   'rate-limited': agent.retryable(429, 'Wait, or raise the limit at the provider.'),
   overloaded: agent.retryable(503, 'Wait: the provider is overloaded.'),
-  unreachable: agent.retryable(503, 'Check the network and ANTHROPIC_BASE_URL.'),
-  unauthorized: agent.permanent(401, 'Set a valid ANTHROPIC_API_KEY on the worker.'),
+  unreachable: agent.retryable(503, 'Check the network and ANTHROPIC_BASE_URL (OPENAI_BASE_URL).'),
+  unauthorized: agent.permanent(401, 'Set a valid ANTHROPIC_API_KEY (OPENAI_API_KEY) on the worker.'),
   'bad-request': agent.permanent(400, 'Read the message of the provider and change the request.'),
   'unknown-model': agent.permanent(404, 'Use a model id that the provider knows (FLEET_MODEL).'),
 

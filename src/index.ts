@@ -18,6 +18,7 @@ export { createAnthropicRunner } from './agents/anthropic-runner.js';
 export { DEFAULT_MODEL } from './agents/default-model.js';
 export { type AgentOptions, defineAgent } from './agents/define-agent.js';
 export { createOfflineRunner } from './agents/offline-runner.js';
+export { createOpenAiRunner } from './agents/openai-runner.js';
 export {
   type ExtractorOutput,
   ExtractorOutputSchema,

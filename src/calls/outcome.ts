@@ -27,7 +27,7 @@ export const OUTCOMES = {
   'rate-limited': rule('rate-limited', 'too many requests or tokens'),
   'no-credit': rule('quota-exhausted', 'the account at the provider has no credit left'),
   overloaded: rule('overloaded', 'the provider has too much to do, or failed inside'),
-  unreachable: rule('unreachable', 'no Messages API answered'),
+  unreachable: rule('unreachable', 'the API of the provider did not answer'),
   unauthorized: rule('unauthorized', 'no key, a wrong key, or no permission'),
   'unknown-model': rule('unknown-model', 'the provider does not know the model'),
   'bad-request': rule('bad-request', 'the provider cannot take the request'),

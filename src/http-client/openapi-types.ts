@@ -1332,7 +1332,7 @@ export interface components {
                     model?: string;
                     promptDigest?: string;
                     /** @enum {string} */
-                    runner: "anthropic" | "offline";
+                    runner: "anthropic" | "openai" | "offline";
                 };
                 /** @description Number of requests; 0 if the ablation printed no score. */
                 attempts: number;
@@ -1552,7 +1552,7 @@ export interface components {
                     model?: string;
                     promptDigest?: string;
                     /** @enum {string} */
-                    runner: "anthropic" | "offline";
+                    runner: "anthropic" | "openai" | "offline";
                 };
                 /** @description Who checked a score of the script; empty if nobody did. Absent before 0.2.0. */
                 checkedBy?: ("agent" | "analysis")[];
@@ -1693,7 +1693,7 @@ export interface components {
                     model?: string;
                     promptDigest?: string;
                     /** @enum {string} */
-                    runner: "anthropic" | "offline";
+                    runner: "anthropic" | "openai" | "offline";
                 };
                 notes?: string[];
                 summary: string;

@@ -48,6 +48,18 @@ async function answering(reply: Script): Promise<Record<string, string>> {
   return { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: api.url };
 }
 
+/** The same for the Chat Completions API. */
+async function answeringChat(reply: Script): Promise<Record<string, string>> {
+  api = await startMessagesApi({ reply });
+  return {
+    FLEET_AGENT: 'openai',
+    FLEET_MODEL: 'gpt-test',
+    FLEET_MODEL_PRICES: '{"gpt-test":{"input":1,"output":2}}',
+    OPENAI_API_KEY: 'test-key',
+    OPENAI_BASE_URL: api.url,
+  };
+}
+
 describe('fleet check', () => {
   it('a clean script: exit 0, no Redis, no key and no service needed', async () => {
     const cwd = project({ 'clean.py': CLEAN });
@@ -89,26 +101,32 @@ describe('fleet check', () => {
     expect(api?.requests.length).toBe(ends.filter((end) => end === 'checked').length);
   });
 
-  it('a leaky script: exit 1, with finding and diff, and without colors in a pipe', async () => {
-    const cwd = project({ 'leaky.py': LEAKY });
-    const env = await answering([leaks('a = fit(all)'), correction('a = fit(train)')]);
-    const { stdout, exitCode } = await fleetCommand(['check', 'leaky.py'], { cwd, env });
-    expect(exitCode).toBe(1);
-    expect(stdout).toBe(
-      [
-        'leaky.py: corrected (coverage none: checked by agent)',
-        '  leak data leakage · line 1 · corrected',
-        '       note: not shown that the correction changes nothing but the leak: no score was followed in the script',
-        '  not followed: line 1: no score of a model was found, so nothing was checked',
-        '  @@ line 1 @@',
-        '  -a = fit(all)',
-        '  +a = fit(train)',
-        '   print(a)',
-        '',
-      ].join('\n'),
-    );
-    expect(readFileSync(join(cwd, 'leaky.py'), 'utf8')).toBe(LEAKY);
-  });
+  it.each([
+    ['Messages', answering],
+    ['Chat Completions', answeringChat],
+  ])(
+    'a leaky script, by the %s API: exit 1, with finding and diff, and without colors in a pipe',
+    async (_, serve) => {
+      const cwd = project({ 'leaky.py': LEAKY });
+      const env = await serve([leaks('a = fit(all)'), correction('a = fit(train)')]);
+      const { stdout, exitCode } = await fleetCommand(['check', 'leaky.py'], { cwd, env });
+      expect(exitCode).toBe(1);
+      expect(stdout).toBe(
+        [
+          'leaky.py: corrected (coverage none: checked by agent)',
+          '  leak data leakage · line 1 · corrected',
+          '       note: not shown that the correction changes nothing but the leak: no score was followed in the script',
+          '  not followed: line 1: no score of a model was found, so nothing was checked',
+          '  @@ line 1 @@',
+          '  -a = fit(all)',
+          '  +a = fit(train)',
+          '   print(a)',
+          '',
+        ].join('\n'),
+      );
+      expect(readFileSync(join(cwd, 'leaky.py'), 'utf8')).toBe(LEAKY);
+    },
+  );
 
   it('--write puts the corrected script in the place of the file, with its line endings', async () => {
     const cwd = project({ 'leaky.py': LEAKY.replaceAll('\n', '\r\n') });

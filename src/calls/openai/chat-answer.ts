@@ -85,7 +85,7 @@ export class ChatAnswer {
     const text = this.#text.join('');
     const calls = [...this.#calls].map(([index, { id, name, pieces, extra }]): ContentBlock => {
       const input = parseToolInput(pieces.join(''));
-      const block = { type: 'tool_use', id: id ?? `call_${index}`, name, input };
+      const block = { type: 'tool_use', id: id ?? `${this.#id ?? 'call'}_${index}`, name, input };
       return extra == null ? block : { ...block, extra_content: extra };
     });
     return [...(text === '' ? [] : [{ type: 'text', text }]), ...calls];
