@@ -67,6 +67,7 @@ const OF_EVERY_COMMAND: readonly Fault[] = [
   limits('{bad', 'FLEET_MODEL_LIMITS: expected JSON'),
   limits('{"*":{"requests":-1}}', 'FLEET_MODEL_LIMITS: *.requests'),
   limits('{"*":{"request":1}}', /FLEET_MODEL_LIMITS: \*: .*request/),
+  configuration({ FLEET_MODEL_PRICES: '{"gpt-5":{"input":1}}' }, 'FLEET_MODEL_PRICES: gpt-5.output'),
   configuration({ FLEET_MODELS: ',' }, 'FLEET_MODELS: lists nothing'),
   configuration({ FLEET_BUDGET_USD: '$5' }, 'FLEET_BUDGET_USD: must be a number'),
 ];
@@ -109,6 +110,14 @@ const OF_A_WORKER: readonly Fault[] = [
   prompts('unknown', '{{ scirpt }} is not a variable of it', 'prompt-variable'),
   configuration({ FLEET_WORKSPACE_ROOTS: 'x,missing' }, /FLEET_WORKSPACE_ROOTS: ".*x" does not exist/),
   configuration({ FLEET_AGENT: 'anthropic' }, 'FLEET_AGENT: is anthropic, but there is no credential'),
+  configuration(
+    { FLEET_AGENT: 'openai', FLEET_MODEL: 'gpt-5' },
+    'FLEET_AGENT: is openai, but there is no credential for the OpenAI API; set OPENAI_API_KEY, or OPENAI_BASE_URL',
+  ),
+  configuration(
+    { FLEET_AGENT: 'openai', OPENAI_BASE_URL: 'http://127.0.0.1:1' },
+    'FLEET_MODEL: must name a model if FLEET_AGENT is openai',
+  ),
   configuration(
     { FLEET_MODEL: 'claude-sonet-5' },
     'no model "claude-sonet-5"; did you mean "claude-sonnet-5"?',

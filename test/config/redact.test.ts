@@ -101,6 +101,7 @@ describe('what looks like a secret is taken out of errors', () => {
 it('secrets in the environment are recognized by their names, and in addresses', () => {
   const secrets = secretsIn({
     ANTHROPIC_API_KEY: 'key-of-provider',
+    OPENAI_API_KEY: 'key-2',
     FLEET_REDIS_URL: 'redis://u:p%40ss/w@rd-long@host:6379/0',
     HTTPS_PROXY: 'http://proxy:proxy-password@proxy:3128',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20otel-token-1,x=y',
@@ -112,6 +113,7 @@ it('secrets in the environment are recognized by their names, and in addresses',
   expect(secrets).toEqual(
     expect.arrayContaining([
       'key-of-provider',
+      'key-2',
       'p@ss/w@rd-long',
       'proxy-password',
       'otel-token-1',

@@ -77,7 +77,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000,
 /** Milliseconds until a limit is reset, from a date or from a duration as in `6m0.5s`; NaN for any other text. */
 function resetMs(text: string, now: number): number {
   if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[dhms]))+$/.test(text)) return Date.parse(text) - now;
-  const parts = [...text.matchAll(/([\d.]+)(ms|[dhms])/g)];
+  const parts = [...text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ms|[dhms])/g)];
   return parts.reduce(
     (sum, [, amount, unit = '']) => sum + Number(amount) * (UNIT_MS[unit] ?? Number.NaN),
     0,

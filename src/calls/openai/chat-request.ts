@@ -96,7 +96,7 @@ function toolCall(block: ContentBlock): ChatCompletionMessageFunctionToolCall[] 
   const { id, name, input } = use;
   // An input that was no JSON is repeated as the model wrote it.
   const call = { name, arguments: typeof input === 'string' ? input : JSON.stringify(input) };
-  // Gemini rejects a tool call that comes back without its signature, which stands in this field.
+  // Gemini rejects a tool call that comes back without its signature, which is in this field.
   const extra = block.extra_content === undefined ? {} : { extra_content: block.extra_content };
   return [{ id, type: 'function', function: call, ...extra }];
 }

@@ -49,9 +49,9 @@ export function addConfigCommand(program: Command): void {
       if (embeddedRedis !== null) {
         print(`data of the embedded Redis: ${escapeControlCharsInLine(embeddedRedis)}`);
       }
-      const asked =
+      const inUse =
         agent.name === 'offline' || model === '' ? '' : `, model ${escapeControlCharsInLine(model)}`;
-      print(`${agent.reason}${asked}`);
+      print(`${agent.reason}${inUse}`);
     });
 }
 
