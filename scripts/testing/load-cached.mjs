@@ -15,7 +15,7 @@ const AFTER_START_MS = 1_500;
 
 /** @returns the function of the bundle that runs a task */
 export function loadThread(path) {
-  const { exports, writeCode } = load(path, `${path}.cache`);
+  const { exports, writeCode } = load(path, path);
   const run = exports.default;
   return writeCode === undefined ? run : writingAfterFirstTask(run, writeCode);
 }
@@ -24,7 +24,7 @@ export function loadThread(path) {
 export function runProgram(path) {
   const [, , command = ''] = process.argv;
   const name = /^[a-z]+$/.test(command) ? `.${command}` : '';
-  const { writeCode } = load(path, `${path}${name}.cache`);
+  const { writeCode } = load(path, `${path}${name}`);
   if (writeCode === undefined) return;
   process.once('exit', writeCode);
   // Many are killed, without an event: a process that works for another one soon after its first message, workers later.
@@ -32,8 +32,12 @@ export function runProgram(path) {
   setTimeout(writeCode, AFTER_START_MS).unref();
 }
 
+/** V8 rejects code that was compiled under other flags: the test processes have some, the programs that they start have none. */
+const FLAGS = process.execArgv.some((flag) => flag.startsWith('--')) ? '.flags' : '';
+
 /** @returns what the bundle exports; and what keeps its code for the next start, unless there is code that can be used */
-function load(path, cachePath) {
+function load(path, name) {
+  const cachePath = `${name}${FLAGS}.cache`;
   const cachedData = readCache(cachePath);
   // ASCII is read as it is: decoding megabytes of UTF-8 is a fifth of a start.
   const script = new Script(readFileSync(path, 'latin1'), {
