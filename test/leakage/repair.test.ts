@@ -357,10 +357,14 @@ describe('a rewrite leaves the script as good as it was', () => {
       expect(await repairAround(...first, ...second)).toBe([...first, ...fitted, ...second].join('\n'));
     });
 
-    it('leaves the lines that divide the script into cells where they are', async () => {
+    it('leaves the lines that divide the script into cells where they are, but for a cell without other lines', async () => {
       const [one, other] = ['# %% means', '# %% split'];
-      expect(await repairAround(one, 'plt.bar([0, 1], scaler.mean_)', 'plt.show()', other)).toBe(
-        [one, other, ...fitted, 'plt.bar([0, 1], scaler.mean_)', 'plt.show()'].join('\n'),
+      const around = ['plt.bar([0, 1], scaler.mean_)', 'plt.show()', other] as const;
+      expect(await repairAround(one, 'y = y * 2', ...around)).toBe(
+        [one, 'y = y * 2', other, ...fitted, 'plt.bar([0, 1], scaler.mean_)', 'plt.show()'].join('\n'),
+      );
+      expect(await repairAround(one, ...around)).toBe(
+        [other, ...fitted, 'plt.bar([0, 1], scaler.mean_)', 'plt.show()'].join('\n'),
       );
     });
 

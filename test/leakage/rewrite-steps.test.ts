@@ -142,7 +142,8 @@ it('REQ-SF-019: a model of all rows that is only looked at stays as it is', asyn
     'y = table["close"]',
     'every = LinearRegression().fit(X, y)',
     'print("coefficients", every.coef_)',
-    'X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=3)',
+    'X_train, X_val = X[fit_rows], X[rest_rows]',
+    'y_train, y_val = y.iloc[fit_rows], y.iloc[rest_rows]',
   ]);
 });
 

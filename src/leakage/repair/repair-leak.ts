@@ -34,6 +34,7 @@ import { learnOnFirstRows } from './rows-first/learn-on-first-rows.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
 import { readSplitCall } from './split-parts.js';
+import { type Tidied, tidied } from './tidy/tidy.js';
 import { learnFromTrainingPart } from './training-part.js';
 import { fitInValidations } from './validated-pipelines.js';
 
@@ -172,10 +173,20 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
     }
     const replaced = rewrite.block === undefined ? context : { ...context, block: rewrite.block };
     const text = withTrueComment(replaced, await tolerateUnknown(replaced, rewrite.text));
-    const problem = (await stillLearned(replaced, text)) ?? (await checkRewrite(replaced, analysis, text));
+    const problemOf = async (version: Tidied): Promise<string | undefined> => {
+      const inBlock = { ...replaced, block: version.block };
+      return (
+        (await stillLearned(inBlock, version.text)) ?? (await checkRewrite(inBlock, analysis, version.text))
+      );
+    };
+    const plain = { block: replaced.block, text };
+    const problem = await problemOf(plain);
     if (problem === undefined) {
-      const codeBlock = source.slice(replaced.block.start, replaced.block.end);
-      return { ok: true, replacement: text, codeBlock };
+      const isOnlyLeak = analysis.leaks.length === context.leaks.length;
+      const versions = tidied(context.module, plain, isOnlyLeak, work);
+      const best = (await firstGood(versions, problemOf)) ?? plain;
+      const codeBlock = source.slice(best.block.start, best.block.end);
+      return { ok: true, replacement: best.text, codeBlock };
     }
     reasons.push(problem);
   }
@@ -184,6 +195,14 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
   const closer = reasons.find((one) => !OF_OTHER_SCRIPTS.test(one));
   const reason = likeliest.includes(SPLIT_NOT_FOUND) ? (closer ?? likeliest) : likeliest;
   return { ok: false, reason: `Not rewritten: ${reason}.` };
+}
+
+async function firstGood(
+  versions: AsyncIterable<Tidied>,
+  problemOf: (version: Tidied) => Promise<string | undefined>,
+): Promise<Tidied | undefined> {
+  for await (const version of versions) if ((await problemOf(version)) === undefined) return version;
+  return undefined;
 }
 
 /** Why a rewrite would leave rows of another table in what is learned. */

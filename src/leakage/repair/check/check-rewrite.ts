@@ -2,8 +2,9 @@ import { neutralizeMagics } from '../../../solution/notebook-magics.js';
 import { firstSyntaxError } from '../../../solution/syntax-error.js';
 import { analyzeInDetail, type DetailedAnalysis } from '../../analyze.js';
 import type { Expr } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions } from '../../syntax/walk.js';
+import { expressionsIn, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
+import { lastAssigned } from '../rows-first/table-kind.js';
 import { drawnBesideAll } from './drawn-together.js';
 import { otherEffects } from './effects-in-order.js';
 import { arrayAsFrame, foundPositions, shortened, stalePositions } from './moved-rows.js';
@@ -66,7 +67,15 @@ export async function checkRewrite(
   const remaining = after.leaks.filter(
     ({ statement }) => statement.start >= block.start && statement.start < end,
   );
-  if (remaining.length > 0) return `the rewritten block would still leak (${remaining[0]?.kind ?? ''})`;
+  // Lines that are replaced beside those of the leak may hold another one.
+  const others = before.leaks.filter(
+    ({ statement, node }) =>
+      statement.start >= block.start &&
+      statement.end <= block.end &&
+      leaks.every((leak) => leak.node !== node),
+  );
+  if (remaining.length > others.length)
+    return `the rewritten block would still leak (${remaining[0]?.kind ?? ''})`;
   if (after.leaks.length > before.leaks.length - leaks.length)
     return 'the rewritten script would leak elsewhere';
   return undefined;
@@ -86,7 +95,8 @@ function columnNotDivided(change: ScriptChange): string | undefined {
   const { module } = change.after;
   const added = newStatements(change);
   for (const { source, train, test } of partPairs(change)) {
-    const index = source.type === 'subscript' ? source.indices[0] : undefined;
+    const divided = source.type === 'name' ? lastAssigned(module, source.id, 0, source.start) : source;
+    const index = divided?.type === 'subscript' ? divided.indices[0] : undefined;
     if (index?.type !== 'sequence') continue;
     const columns = new Set(textsOf(index));
     if (columns.size !== index.items.length) continue;
@@ -97,8 +107,12 @@ function columnNotDivided(change: ScriptChange): string | undefined {
           .flatMap((part) => columnsRead(part, name))
           .find((column) => !columns.has(column));
         if (missing !== undefined) {
-          const isMade = added.some((other) =>
-            changesIn(module, other).some((made) => made.name === name && made.what === `"${missing}"`),
+          const whole = source.type === 'name' ? source.id : name;
+          const isMade = [...added, ...module.body.statements.flatMap((one) => [...statementsIn(one)])].some(
+            (other) =>
+              changesIn(module, other).some(
+                (made) => (made.name === name || made.name === whole) && made.what === `"${missing}"`,
+              ),
           );
           if (!isMade) return `column \`${missing}\` is not among those that are divided into \`${name}\``;
         }

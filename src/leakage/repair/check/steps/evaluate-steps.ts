@@ -1,5 +1,6 @@
 import { STATISTIC_METHODS } from '../../../library-models/methods.js';
 import type { Argument, Call, Expr, Module, Subscript } from '../../../syntax/ast.js';
+import { calleeName } from '../../../syntax/walk.js';
 import { countText, countWork } from '../../../values/work.js';
 import {
   ABOUT,
@@ -156,6 +157,7 @@ export class StepEvaluator {
         : withPick(value, `[${bound(index.lower)}:${bound(index.upper)}:${bound(index.step)}]`);
     }
     const made = this.evaluate(index);
+    if (made.positionsOf !== undefined) return withPick(value, made.positionsOf);
     if (made.isTable && isRowCondition(index, made, this.text(index)))
       return withPick(value, `[${stepsAfter(made, value)}]`);
     const label = index.type === 'call' ? this.text(index.callee) : this.text(index);
@@ -194,6 +196,11 @@ export class StepEvaluator {
       .map((argument) => `${argument.name}=${this.text(argument.value)}`)
       .sort();
     const parts = args.filter((_, at) => call.args[at]?.name === undefined);
+    const [rows] = call.args;
+    if (parts.length === 1 && rows?.value.type === 'call' && calleeName(rows.value) === 'range') {
+      const label = `split ${options.join()}`;
+      return { ...NOTHING, items: [0, 1].map((side) => ({ ...NOTHING, positionsOf: `${label} ${side}` })) };
+    }
     const items = parts.flatMap((value) =>
       [0, 1].map((side) => ({ ...withPick(value, `split ${options.join()} ${side}`), isTable: true })),
     );

@@ -123,7 +123,10 @@ export class StepFollower {
     if (target.type === 'name') {
       this.#evaluator.values.set(
         target.id,
-        value.isTable || value.made !== undefined || value.items !== undefined
+        value.isTable ||
+          value.made !== undefined ||
+          value.items !== undefined ||
+          value.positionsOf !== undefined
           ? value
           : named(target.id, value),
       );

@@ -31,6 +31,8 @@ export interface TableValue {
   readonly made?: string;
   /** What a call gives to several names. */
   readonly items?: readonly TableValue[];
+  /** Positions of the rows that a division picks: the label of that pick. */
+  readonly positionsOf?: string;
 }
 
 const MAX_STEPS = 200;
