@@ -15,6 +15,43 @@ interface Container {
   index: number;
 }
 
+/** Where the cells of a notebook that is valid JSON are in its text, each an object of its list. */
+export function cellSpans(json: string): { readonly start: number; readonly end: number }[] {
+  const spans: { start: number; end: number }[] = [];
+  const open: Container[] = [];
+  let start = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json.charAt(at);
+    const isInCells = open.length === 2 && open[0]?.name === 'cells' && open[1]?.isList === true;
+    if (character === '"') {
+      const end = endOfString(json, at) + 1;
+      const inner = open.at(-1);
+      if (inner?.isList === false && inner.name === undefined) inner.name = textOf(json.slice(at, end));
+      at = end - 1;
+    } else if (character === '[' || character === '{') {
+      if (isInCells) start = at;
+      open.push({ isList: character === '[', name: undefined, index: 0 });
+    } else if (character === ']' || character === '}') {
+      open.pop();
+      if (open.length === 2 && open[0]?.name === 'cells' && open[1]?.isList === true)
+        spans.push({ start, end: at + 1 });
+    } else if (character === ',') {
+      const inner = open.at(-1);
+      if (inner !== undefined) inner.name = undefined;
+    }
+  }
+  return spans;
+}
+
+/** The notebook without one of its cells, given by its position from 0. */
+export function withoutCell(json: string, position: number): string {
+  const spans = cellSpans(json);
+  const [cell, next, before] = [spans[position], spans[position + 1], spans[position - 1]];
+  if (cell === undefined) return json;
+  if (next !== undefined) return json.slice(0, cell.start) + json.slice(next.start);
+  return json.slice(0, before?.end ?? cell.start) + json.slice(cell.end);
+}
+
 /** Finds the `source` of each cell in a notebook that is valid JSON, by the position of the cell. */
 export function cellTexts(json: string): ReadonlyMap<number, CellText> {
   const found = new Map<number, CellText>();

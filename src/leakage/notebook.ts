@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
 import { PYTHON_SCRIPT } from '../solution/notebook-magics.js';
-import { cellTexts, withLines } from './notebook-text.js';
+import { linesInCells } from './notebook-lines.js';
+import { cellTexts, withLines, withoutCell } from './notebook-text.js';
 import { lineIndex } from './syntax/ast.js';
 
 const CellSchema = z.looseObject({
@@ -142,46 +143,57 @@ export interface CellEdit {
 }
 
 /**
- * What replaces a block of the joined source in each cell. A block over several cells is put into the first of them, and its
- * lines are taken out of the others.
+ * What changes in each cell if a block of the joined source is replaced. Lines that stay are in their cells, and new ones where
+ * the lines were that they replace.
  */
 export function editsInCells(
-  { source, cells }: JoinedCells,
-  block: Block,
+  joined: JoinedCells,
+  { start, end }: Block,
   replacement: string,
 ): readonly CellEdit[] {
-  // The line break that joins a cell to the next one is in the joined source alone.
-  const endsWithJoint = cells.some(({ end }) => end + 1 === block.end);
-  const fitted = endsWithJoint ? replacement.replace(/\n$/, '') : replacement;
-  return cells
-    .filter(({ start, end }) => end >= block.start && start < block.end)
-    .map(({ cell, start, end }, at) => {
-      const until = Math.min(end, block.end);
-      const own = { cell, start: Math.max(0, block.start - start) };
-      if (at === 0) return { ...own, end: until - start, text: fitted };
-      // Nothing is left of the line that the block ends with.
-      const lineBreak = /^\r?\n/.exec(source.slice(until, Math.min(end, until + 2)))?.[0] ?? '';
-      return { ...own, end: until + lineBreak.length - start, text: '' };
-    });
+  const { source } = joined;
+  return changesOfCells(joined, source.slice(0, start) + replacement + source.slice(end));
+}
+
+/** What changes in each cell if the joined source becomes another one. */
+function changesOfCells({ source, cells }: JoinedCells, changed: string): CellEdit[] {
+  const codes = cells.map(({ start, end }) => source.slice(start, end));
+  const lines = linesInCells(codes, changed);
+  return cells.flatMap(({ cell }, at) => {
+    const [was = '', is = ''] = [codes[at], lines[at]?.join('\n')];
+    if (was === is) return [];
+    let start = 0;
+    while (start < was.length && start < is.length && was[start] === is[start]) start += 1;
+    let [end, until] = [was.length, is.length];
+    for (; end > start && until > start && was[end - 1] === is[until - 1]; until -= 1) end -= 1;
+    return [{ cell, start, end, text: is.slice(start, until) }];
+  });
 }
 
 /** The notebook with a block of the joined source replaced; all other text stays as it is. */
-export function replaceInNotebook(text: string, block: Block, replacement: string): string {
+export function replaceInNotebook(text: string, { start, end }: Block, replacement: string): string {
+  const { source } = readNotebook(text);
+  return withSource(text, source.slice(0, start) + replacement + source.slice(end));
+}
+
+/** The notebook with another joined source. A cell that has lost all its lines is taken out. All other text stays as it is. */
+export function withSource(text: string, source: string): string {
   const notebook = parseNotebook(text);
   const texts = cellTexts(text);
   const parts: string[] = [];
+  const lost: number[] = [];
   let from = 0;
-  for (const edit of editsInCells(readNotebook(text), block, replacement)) {
+  for (const edit of changesOfCells(readNotebook(text), source)) {
     const target = notebook.cells[edit.cell - 1];
     const value = texts.get(edit.cell - 1);
     if (target === undefined || value === undefined) continue;
     const code = textOf(target);
     const changed = code.slice(0, edit.start) + edit.text + code.slice(edit.end);
-    if (changed === code) continue;
+    if (changed.trim() === '') lost.push(edit.cell - 1);
     parts.push(text.slice(from, value.start), withLines(text, value, linesOf(changed)));
     from = value.end;
   }
-  return parts.join('') + text.slice(from);
+  return lost.reduceRight(withoutCell, parts.join('') + text.slice(from));
 }
 
 function parseNotebook(text: string): Notebook {

@@ -7,6 +7,7 @@ import {
   repairLeak,
   replaceInNotebook,
 } from '../../src/leakage/index.js';
+import { withSource } from '../../src/leakage/notebook.js';
 
 const lines = (text: string): string[] => text.split(/(?<=\n)/);
 const code = (text: string) => ({
@@ -75,7 +76,25 @@ describe('notebooks', () => {
     const file = JSON.stringify({ cells: [code('x = 1'), code('y = 2'), code('z = 3')] });
     expect(replaceInNotebook(file, { start: 0, end: 6 }, 'x = 1\n')).toBe(file);
     const { source } = readNotebook(replaceInNotebook(file, { start: 0, end: 12 }, 'x = 4\n'));
-    expect(source).toBe('x = 4\n\nz = 3');
+    expect(source).toBe('x = 4\nz = 3');
+  });
+
+  it('keep each line in its cell, and lose a cell only with its last line', () => {
+    const cells = [
+      code('a = 1\nb = fit(a)'),
+      { cell_type: 'markdown', source: ['# Split'] },
+      code('c = fit(b)'),
+      code('d = split(c)\nprint(d)'),
+    ];
+    const file = JSON.stringify({ cells, nbformat: 4 }, null, 1);
+    const written = withSource(file, 'import m\na = 1\nd = split(a)\nb = fit(d)\nc = fit(b, d)\nprint(d)');
+    const { cells: now } = JSON.parse(written) as { cells: { source: string }[] };
+    expect(now.map(({ source }) => [source].flat().join(''))).toEqual([
+      'import m\na = 1',
+      '# Split',
+      'd = split(a)\nb = fit(d)\nc = fit(b, d)\nprint(d)',
+    ]);
+    expect(Object.keys(JSON.parse(written) as object)).toEqual(['cells', 'nbformat']);
   });
 
   it('keep outputs, metadata and the other cells when a block is replaced', async () => {

@@ -1,9 +1,8 @@
 import type { Config } from '../../config/settings.js';
 import { AgentError, UsageError } from '../../errors.js';
-import { type NotebookCode, readNotebook, replaceInNotebook } from '../../leakage/notebook.js';
+import { type NotebookCode, readNotebook, withSource } from '../../leakage/notebook.js';
 import type { Solution } from '../../queues/common.js';
 import type { SolutionCheckResult } from '../../queues/solution-check.js';
-import { locateBlock } from '../../solution/locate-block.js';
 import type { ReadLimit } from '../read-file.js';
 import {
   encodedScript,
@@ -77,17 +76,8 @@ async function writeBack(checked: CheckedFile, limit: ReadLimit): Promise<Checke
 }
 
 /** The file's text with the corrections in it: the script itself, or the notebook with its cells corrected. */
-function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'written'>): string {
-  if (notebook === undefined) return result.solution.content;
-  let corrected = text;
-  let source = script;
-  for (const { codeBlock, correctedBlock } of result.findings) {
-    const located = correctedBlock === undefined ? null : locateBlock(codeBlock, source);
-    if (located === null || correctedBlock === undefined) continue;
-    corrected = replaceInNotebook(corrected, located, correctedBlock);
-    source = source.slice(0, located.start) + correctedBlock + source.slice(located.end);
-  }
-  return corrected;
+function correctedText({ text, notebook, result }: Omit<CheckedFile, 'written'>): string {
+  return notebook === undefined ? result.solution.content : withSource(text, result.solution.content);
 }
 
 /**
