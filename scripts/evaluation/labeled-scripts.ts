@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { IN_PLACE_ANALYST, type ScriptAnalyst } from '../../src/agents/script-analyst.js';
 import { analyzeLeakage, type LeakFinding } from '../../src/leakage/analyze.js';
-import { repairLeak } from '../../src/leakage/repair/repair-leak.js';
 import { parsesAsPython } from '../../src/solution/parses-as-python.js';
+import { isCorrected, rewrittenScript } from '../repairs/rewritten-script.js';
 import { wilsonInterval } from './wilson.js';
 
 /** One labeled script: the minimal leaky blocks, and the script without the leak if there is one. */
@@ -41,6 +42,8 @@ export interface LeakageEvaluation {
   readonly blocksRight: Proportion;
   /** Of the leaky scripts found, those whose every leak was rewritten, and that are still Python. */
   readonly corrected: Proportion;
+  /** Of the leaks found in leaky scripts, those that are corrected, or gone by the correction of another one. */
+  readonly correctedLeaks: Proportion;
   /** Of the scripts that were rewritten, those that the analysis still calls leaky, or that are not Python any more. */
   readonly stillLeaky: Proportion;
   readonly mistakes: readonly Mistake[];
@@ -67,55 +70,25 @@ export function isRightBlock(finding: Pick<LeakFinding, 'line' | 'endLine'>, scr
 }
 
 /**
- * Repairs block after block in the already repaired script, as the check does: where a block has no rewrite, that of the leak
- * alone is tried, and what was declined is tried once more in the end.
- */
-async function repairAll(
-  script: string,
-  findings: readonly LeakFinding[],
-  rewrite: typeof repairLeak,
-): Promise<{ text: string; repaired: number; declined: string[] }> {
-  let text = script;
-  let repaired = 0;
-  const correct = async (finding: LeakFinding): Promise<string | undefined> => {
-    if (!text.includes(finding.codeBlock)) return undefined;
-    const shared = await rewrite(text, finding.codeBlock);
-    const alone = shared.ok ? undefined : await ownBlockOf(text, finding);
-    const repair = alone === undefined ? shared : await rewrite(text, alone);
-    if (!repair.ok) return shared.ok ? repair.reason : shared.reason;
-    repaired += 1;
-    const at = text.indexOf(repair.codeBlock);
-    text = text.slice(0, at) + repair.replacement + text.slice(at + repair.codeBlock.length);
-    return undefined;
-  };
-  const open: LeakFinding[] = [];
-  for (const finding of findings) if ((await correct(finding)) !== undefined) open.push(finding);
-  const declined: string[] = [];
-  for (const finding of repaired > 0 ? open : []) {
-    const reason = await correct(finding);
-    if (reason !== undefined) declined.push(reason);
-  }
-  return { text, repaired, declined };
-}
-
-/** The block of a leak alone, where the reported one is shared with others. */
-async function ownBlockOf(script: string, { kind, codeBlock }: LeakFinding): Promise<string | undefined> {
-  const { findings } = await analyzeLeakage(script);
-  const found = findings.find((one) => one.kind === kind && codeBlock.includes(one.codeBlock));
-  const own = found === undefined ? undefined : script.slice(found.ownBlock.start, found.ownBlock.end);
-  return own === codeBlock ? undefined : own;
-}
-
-/**
- * Measures the analysis and the repair on labeled scripts; the fixed twins count as clean scripts. `rewrite` is what
- * rewrites a block of a script.
+ * Measures the analysis and the repair on labeled scripts; the fixed twins count as clean scripts. The
+ * scripts are corrected as `fleet check` does it without a model, with the `analyst`.
  */
 export async function evaluateLeakage(
   scripts: readonly LabeledScript[],
-  rewrite: typeof repairLeak = repairLeak,
+  analyst: ScriptAnalyst = IN_PLACE_ANALYST,
 ): Promise<LeakageEvaluation> {
   const mistakes: Mistake[] = [];
-  const n = { leaky: 0, found: 0, falsePositives: 0, right: 0, corrected: 0, rewritten: 0, still: 0 };
+  const n = {
+    leaky: 0,
+    found: 0,
+    falsePositives: 0,
+    right: 0,
+    corrected: 0,
+    rewritten: 0,
+    still: 0,
+    leaks: 0,
+    leaksCorrected: 0,
+  };
   const addFalsePositive = (id: string, kind: string, findings: readonly LeakFinding[]): void => {
     if (findings.length === 0) return;
     n.falsePositives += 1;
@@ -147,8 +120,10 @@ export async function evaluateLeakage(
       const detail = findings.map((f) => `${f.kind} in lines ${f.line}-${f.endLine}`).join(', ');
       mistakes.push({ id, kind, mistake: 'wrong-block', detail });
     }
-    const { text, repaired, declined } = await repairAll(script.script, findings, rewrite);
-    if (repaired === 0) continue;
+    const { text, leaks } = await rewrittenScript(script.script, analyst);
+    n.leaks += leaks.length;
+    n.leaksCorrected += leaks.filter(isCorrected).length;
+    if (text === script.script) continue;
     n.rewritten += 1;
     // Python's own parser where there is one: the grammar of the analysis takes some layouts that Python refuses.
     const python = await parsesAsPython(text);
@@ -159,7 +134,7 @@ export async function evaluateLeakage(
     }
     const left = (await analyzeLeakage(text)).findings;
     if (left.length === 0) n.corrected += 1;
-    else if (declined.length === 0) {
+    else if (leaks.every(isCorrected)) {
       n.still += 1;
       mistakes.push({ id, kind, mistake: 'still-leaky', detail: left.map((f) => f.explanation).join(' ') });
     }
@@ -169,6 +144,7 @@ export async function evaluateLeakage(
     recall: proportion(n.found, n.leaky),
     blocksRight: proportion(n.right, n.found),
     corrected: proportion(n.corrected, n.found),
+    correctedLeaks: proportion(n.leaksCorrected, n.leaks),
     stillLeaky: proportion(n.still, n.rewritten),
     mistakes,
   };

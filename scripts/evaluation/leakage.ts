@@ -34,6 +34,7 @@ function show(result: LeakageEvaluation): void {
     ['recall', result.recall],
     ['blocks right', result.blocksRight],
     ['corrected', result.corrected],
+    ['corrected leaks', result.correctedLeaks],
     ['still leaky after', result.stillLeaky],
   ];
   for (const [name, proportion] of rows) console.log(`${name.padEnd(18)} ${percent(proportion)}`);

@@ -6,6 +6,7 @@ import {
   type LeakageEvaluation,
   proportion,
 } from '../../scripts/evaluation/labeled-scripts.js';
+import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
 import { packagePath } from '../../src/package-root.js';
 import { labeledScripts } from './labeled-scripts.js';
@@ -180,9 +181,16 @@ describe('evaluation', () => {
   it('counts a rewrite that is not Python as a wrong one', async () => {
     const [one] = labeledScripts('sample.jsonl');
     if (one === undefined) throw new Error('the sample is empty');
-    const { corrected, stillLeaky, mistakes } = await evaluateLeakage([one], (_, block) =>
-      Promise.resolve({ ok: true, replacement: `for part in (1, 2):\n${block}`, codeBlock: block }),
-    );
+    const first = 'import numpy as np';
+    const { corrected, stillLeaky, mistakes } = await evaluateLeakage([one], {
+      ...IN_PLACE_ANALYST,
+      // Neither its parser nor its proof looks at the rewrite.
+      parses: () =>
+        Promise.resolve({ ok: false, exact: false, line: 1, column: 1, message: 'not looked at' }),
+      proveCorrection: () => Promise.resolve({ outcome: 'not-provable', unknown: 'not looked at' }),
+      repair: () =>
+        Promise.resolve({ ok: true, replacement: `for part in (1, 2):\n${first}`, codeBlock: first }),
+    });
     expect([corrected.count, stillLeaky.count]).toEqual([0, 1]);
     expect(mistakes).toMatchObject([{ id: one.id, mistake: 'not-python' }]);
   });

@@ -219,3 +219,15 @@ describe('a part of the training rows to stop on', () => {
     expect(await repairOf(...lines)).toContain('test_size=0.1, random_state=7)');
   });
 });
+
+it('REQ-SF-019: the least value that is subtracted is that of the training part, as the range is', async () => {
+  const text = await repairOf(
+    RIDGE,
+    'X, y = df[["km", "kg"]], df["price"]',
+    'X = (X - np.min(X, axis=0)) / (np.max(X, axis=0) - np.min(X, axis=0))',
+    DIVIDED,
+    scored(),
+  );
+  expect(text).toContain('X_va = (X_va - train_min) / (train_max - train_min)');
+  expect(text).not.toContain('np.min(X_va');
+});

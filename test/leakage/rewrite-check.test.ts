@@ -70,6 +70,26 @@ describe('the check of a rewrite', () => {
       [SPLIT, 'middle = X_tr["km"].median()', fill('X_tr'), fill('X_va')],
       /`mid` would not be defined/,
     ],
+    [
+      'the scored part is filled with what it says itself',
+      [
+        SPLIT,
+        'X_tr["km"] = X_tr["km"].fillna(X_tr["km"].median())',
+        'X_va["km"] = X_va["km"].fillna(X_va["km"].median())',
+      ],
+      /`X_va\["km"\]\.median\(\)` would be computed over the scored rows/,
+    ],
+    [
+      'a column is read that the table does not have, which got its name beside others',
+      [
+        SPLIT,
+        'mid = X_tr.groupby("zone")["km"].median()',
+        ...['X_tr', 'X_va'].map(
+          (part) => `${part}["km"] = ${part}["km"].fillna(${part}["zone"].map(mid).fillna(mid.mean()))`,
+        ),
+      ],
+      /column `"?zone"?` (would not be there any more|is not among those that are divided)/,
+    ],
   ])('refuses it where %s', async (_, wrong, reason) => {
     expect(await problemWith(script(...FILL), FILL, wrong)).toMatch(reason);
   });

@@ -8,7 +8,7 @@ import type { CorrectedScript } from './corrected-script.js';
 import type { DetectionContext } from './detect-leakage.js';
 import type { Span } from './second-opinion.js';
 import { afterTrial } from './trial-of-correction.js';
-import { type CorrectionResult, validateCorrection } from './validate-correction.js';
+import { type CorrectionResult, validateCorrection, whyNotRewritten } from './validate-correction.js';
 
 export interface CorrectionContext extends DetectionContext {
   readonly analyst: ScriptAnalyst;
@@ -38,12 +38,18 @@ export interface LocatedCorrection {
 export async function rewriteBlock(
   located: LocatedBlock,
   script: CorrectedScript,
-  { analyst, trial }: CorrectionContext,
+  context: CorrectionContext,
 ): Promise<LocatedCorrection | undefined> {
+  const { analyst, trial } = context;
   const repaired = await analyst.repair(script.content, located.text);
   if (!repaired.ok) return undefined;
   const block = repaired.codeBlock === located.text ? located : script.locate(repaired.codeBlock);
   if (block === null) return undefined;
+  const problem = await whyNotRewritten(repaired.replacement, block, script, context);
+  if (problem !== undefined) {
+    context.log?.warn(`a rewrite was refused: ${problem}`);
+    return undefined;
+  }
   const correction = await afterTrial({ ok: true, block: repaired.replacement }, block, script, trial);
   return correction.ok ? { block, correction } : undefined;
 }

@@ -78,6 +78,29 @@ export async function validateCorrection(
   }
 }
 
+/**
+ * Why a rewrite of other lines than those of its finding is refused, as `validateCorrection` refuses an answer: it breaks the
+ * script, adds a leak or loses the score. That the leak is gone, and all else as it was, the rewrite has checked itself.
+ */
+export async function whyNotRewritten(
+  block: string,
+  located: LocatedBlock,
+  script: CorrectedScript,
+  { parsedBefore, analyst }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'>,
+): Promise<string | undefined> {
+  try {
+    const proposal = { block, located, script, analyst, others: [] };
+    const corrected = script.with(located, block);
+    return (
+      (parsedBefore ? await brokenCode(proposal) : undefined) ??
+      (await whatGotWorse(script.content, corrected, analyst))
+    );
+  } catch (thrown) {
+    if (!isAnalysisLimit(thrown)) throw thrown;
+    return thrown.message;
+  }
+}
+
 /** What a correction would break in a Python script, as a sentence; undefined if it breaks nothing. */
 async function brokenCode({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
   const parsed = await analyst.parses(script.with(located, block));

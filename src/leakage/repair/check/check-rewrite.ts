@@ -7,6 +7,7 @@ import type { RepairContext } from '../context.js';
 import { lastAssigned } from '../rows-first/table-kind.js';
 import { drawnBesideAll } from './drawn-together.js';
 import { otherEffects } from './effects-in-order.js';
+import { learnedOfScored } from './learned-of-scored.js';
 import { arrayAsFrame, foundPositions, shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
@@ -26,6 +27,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   rejectsCategories,
   leavesGroupsOut,
   columnNotDivided,
+  learnedOfScored,
   otherEffects,
   mixedRows,
   otherFits,

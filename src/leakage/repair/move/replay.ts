@@ -92,10 +92,19 @@ export class Replay {
     if (byGroup !== undefined) return byGroup;
     const lines: string[] = [];
     const named = new Map<Expr, string>();
+    const names = new Map<string, string>();
     for (const node of this.#statisticsIn(statement)) {
-      const name = this.#statisticName(node);
+      const known = names.get(this.#text(node));
+      const name = known ?? this.#statisticName(node);
       named.set(node, name);
-      lines.push(`${name} = ${this.on('train', node, new Map())}`);
+      names.set(this.#text(node), name);
+      if (known === undefined) lines.push(`${name} = ${this.on('train', node, new Map())}`);
+    }
+    // The least value that is subtracted is no leak, but it is the one of the training part if the range is.
+    for (const part of this.#expressionsOf(statement)) {
+      const name = part.type === 'call' ? names.get(this.#text(part)) : undefined;
+      const isNamed = [...named.keys()].some(({ start, end }) => start < part.end && part.start < end);
+      if (name !== undefined && !isNamed) named.set(part, name);
     }
     for (const constructed of constructedFits(statement)) {
       const name = this.#fresh(objectName(constructed));
