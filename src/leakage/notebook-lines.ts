@@ -23,39 +23,39 @@ export function linesInCells(codes: readonly string[], source: string): string[]
     if (added.length > 0) put(before > from ? (old[before - 1]?.cell ?? current) : current, added);
     added = [];
   };
-  for (const [at, kept] of keptLines(old, now).entries()) {
+  for (const [at, oldLine] of unchangedLines(old, now).entries()) {
     const text = now[at] ?? '';
-    if (kept === undefined) {
+    if (oldLine === undefined) {
       added.push(text);
       continue;
     }
-    close(kept);
-    put(old[kept]?.cell ?? current, [text]);
-    from = kept + 1;
+    close(oldLine);
+    put(old[oldLine]?.cell ?? current, [text]);
+    from = oldLine + 1;
   }
   close(old.length);
   return cells;
 }
 
 /** Pairs of lines that are compared at most, between the first change and the last. */
-const MOST_COMPARED = 9_000_000;
+const MAX_COMPARED = 9_000_000;
 
 /** For each line of a text, the line that it was: a longest common subsequence; nothing for a new one. */
-function keptLines(old: readonly CellLine[], now: readonly string[]): (number | undefined)[] {
-  const kept: (number | undefined)[] = now.map(() => undefined);
+function unchangedLines(old: readonly CellLine[], now: readonly string[]): (number | undefined)[] {
+  const oldLine: (number | undefined)[] = now.map(() => undefined);
   let start = 0;
   while (start < now.length && start < old.length && old[start]?.text === now[start]) {
-    kept[start] = start;
+    oldLine[start] = start;
     start += 1;
   }
   let [oldEnd, nowEnd] = [old.length, now.length];
   while (oldEnd > start && nowEnd > start && old[oldEnd - 1]?.text === now[nowEnd - 1]) {
     oldEnd -= 1;
     nowEnd -= 1;
-    kept[nowEnd] = oldEnd;
+    oldLine[nowEnd] = oldEnd;
   }
   const [rows, columns] = [oldEnd - start, nowEnd - start];
-  if (rows * columns > MOST_COMPARED) return kept;
+  if (rows * columns > MAX_COMPARED) return oldLine;
   // Length of the longest common subsequence of what follows.
   const width = columns + 1;
   const lengths = new Uint32Array((rows + 1) * width);
@@ -70,11 +70,11 @@ function keptLines(old: readonly CellLine[], now: readonly string[]): (number | 
   }
   for (let row = 0, column = 0; row < rows && column < columns; ) {
     if (old[start + row]?.text === now[start + column]) {
-      kept[start + column] = start + row;
+      oldLine[start + column] = start + row;
       row += 1;
       column += 1;
     } else if (lengthAt(row + 1, column) >= lengthAt(row, column + 1)) row += 1;
     else column += 1;
   }
-  return kept;
+  return oldLine;
 }

@@ -147,7 +147,7 @@ function nextAssigned(module: Module, name: string, after: number): number | und
   return next;
 }
 
-/** What a variable was given last between two offsets of the script. */
+/** What a variable was assigned last between two offsets of the script. */
 export function lastAssigned(module: Module, name: string, from: number, before: number): Expr | undefined {
   let last: Expr | undefined;
   for (const outer of module.body.statements) {

@@ -26,9 +26,9 @@ export function importsAmongImports(draft: Draft): TextEdit[] {
     if (!isNew || !isRemovable(after, statement)) continue;
     const earlier = all.filter(({ end }) => end <= statement.start);
     if (!earlier.some((other) => bindsAll(other, statement))) {
-      const place = placeFor(after, earlier, line);
-      if (place === undefined) continue;
-      edits.push(place);
+      const insertion = insertionFor(after, earlier, line);
+      if (insertion === undefined) continue;
+      edits.push(insertion);
     }
     edits.push(removal(draft, statement));
     placed.add(line);
@@ -63,7 +63,7 @@ function bindsAll(earlier: Import, { bindings, star }: Import): boolean {
 }
 
 /** In the order of the alphabet among the imports of the same package if they have it, otherwise after them or all others. */
-function placeFor(module: Module, imports: readonly Import[], line: string): TextEdit | undefined {
+function insertionFor(module: Module, imports: readonly Import[], line: string): TextEdit | undefined {
   const { source } = module;
   const together = joinedTo(module, imports, line);
   if (together !== undefined) return together;
@@ -79,7 +79,7 @@ function placeFor(module: Module, imports: readonly Import[], line: string): Tex
   return { start: last.start, end: last.end, text: `${textOf(last)}${lineEnding}${line}` };
 }
 
-const LONGEST_LINE = 100;
+const MAX_LINE_LENGTH = 100;
 
 /** `from sklearn.pipeline import Pipeline` already there: the name is put beside the others. */
 function joinedTo({ source }: Module, imports: readonly Import[], line: string): TextEdit | undefined {
@@ -89,7 +89,7 @@ function joinedTo({ source }: Module, imports: readonly Import[], line: string):
     const text = source.slice(start, end);
     const names = text.startsWith(from) ? text.slice(from.length).split(', ') : [];
     if (names.length === 0 || !names.every((one) => /^\w+$/.test(one))) continue;
-    if (text.length + name.length + 2 > LONGEST_LINE) continue;
+    if (text.length + name.length + 2 > MAX_LINE_LENGTH) continue;
     const isSorted = names.every((one, at) => at === 0 || (names[at - 1] ?? '') <= one);
     const all = [...names, name];
     return { start, end, text: from + (isSorted ? all.toSorted() : all).join(', ') };

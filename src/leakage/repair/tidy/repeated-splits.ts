@@ -25,8 +25,10 @@ export function repeatedSplits(draft: Draft): TextEdit[] {
     const isSame = [...namesInExpression(statement.value)].every(
       ({ id }) => !isChangedBetween(after, earlier.end, statement.start, id),
     );
-    const isKept = old.every((name) => name !== '_' && !isChangedBetween(after, earlier.end, later, name));
-    if (!isSame || !isKept || old.length !== now.length) continue;
+    const areUnchanged = old.every(
+      (name) => name !== '_' && !isChangedBetween(after, earlier.end, later, name),
+    );
+    if (!isSame || !areUnchanged || old.length !== now.length) continue;
     return [removal(draft, statement), ...renamed(draft, statement, now, old)];
   }
   return [];
@@ -50,8 +52,8 @@ export function splitsMadeBelow(draft: Draft): TextEdit[] {
     const isSame = [...namesInExpression(statement.value)].every(
       ({ id }) => !isChangedBetween(after, statement.end, again.start, id),
     );
-    const isKept = now.every((name) => !isChangedBetween(after, statement.end, again.start, name));
-    if (!isSame || !isKept || below.some((name) => name !== '_' && between.has(name))) continue;
+    const areUnchanged = now.every((name) => !isChangedBetween(after, statement.end, again.start, name));
+    if (!isSame || !areUnchanged || below.some((name) => name !== '_' && between.has(name))) continue;
     const names = below.map((name, at) => (name === '_' ? (now[at] ?? name) : name));
     const [first] = statement.targets;
     if (first === undefined) continue;

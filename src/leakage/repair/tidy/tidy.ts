@@ -24,7 +24,7 @@ const PASSES: readonly Pass[] = [
   emptyCells,
   doubledBlankLines,
 ];
-const MOST_ROUNDS = 12;
+const MAX_ROUNDS = 12;
 
 /** A rewrite and the lines that it replaces. */
 export interface Tidied {
@@ -57,7 +57,7 @@ export async function* tidied(
 async function passed(start: Draft, passes: readonly Pass[], work: WorkAllowance): Promise<Draft> {
   let draft = start;
   for (const pass of passes) {
-    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const edits = work.run(() => pass(draft));
       if (edits.length === 0) break;
       draft = await withEdits(draft, edits);

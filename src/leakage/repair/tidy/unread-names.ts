@@ -78,9 +78,9 @@ function withoutNames(draft: Draft, statement: Assign, targets: readonly Expr[])
   const pairs = split.parts.filter(({ train, test }) => dead.has(train) && dead.has(test));
   if (pairs.length === split.parts.length) return removedLine(draft, statement);
   if (pairs.length > 0) {
-    const kept = split.parts.filter((part) => !pairs.includes(part));
-    const names = kept.flatMap(({ train, test }) => [train, test]).join(', ');
-    const sources = kept.map(({ source }) => after.source.slice(source.start, source.end)).join(', ');
+    const others = split.parts.filter((part) => !pairs.includes(part));
+    const names = others.flatMap(({ train, test }) => [train, test]).join(', ');
+    const sources = others.map(({ source }) => after.source.slice(source.start, source.end)).join(', ');
     const [first, last] = [targets[0], targets.at(-1)];
     const [from, to] = [split.parts[0]?.source, split.parts.at(-1)?.source];
     if (first === undefined || last === undefined || from === undefined || to === undefined) return [];
