@@ -6,7 +6,7 @@ import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Span, Stmt } from '../syntax/ast.js';
 import type { FitEvent, Prediction, Training } from '../values/facts.js';
-import { covers, overlapOf, type Partition, type Region, relationOf } from '../values/region.js';
+import { covers, keepsEqual, overlapOf, type Partition, type Region, relationOf } from '../values/region.js';
 import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
 import { hasRole, heldOutFrom, insideTrainingSide, isHeldOut, isSliceAcross } from './held-out.js';
@@ -155,6 +155,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
       const ofLabel =
         fit.kind === 'group-statistics' &&
         training.labels.some((label) => fit.columns?.includes(label) === true);
+      if (!ofLabel && isOfWholeGroups(fit, training.rows, prediction.rows)) continue;
       if (fit.kind === 'shuffled-time') add(atShuffle(leak, prediction.rows));
       else add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
     }
@@ -237,6 +238,18 @@ function functionAround(statement: Stmt): Stmt | undefined {
   let owner = statement.suite.owner;
   while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;
   return owner;
+}
+
+/** Whether all rows of each group that a statistic is of are on one side of the division. */
+function isOfWholeGroups(
+  { groupedBy = [] }: FitEvent,
+  trained: readonly Region[],
+  scored: readonly Region[],
+): boolean {
+  return (
+    groupedBy.length > 0 &&
+    keepsEqual(trained, scored, (_, column) => column !== undefined && groupedBy.includes(column))
+  );
 }
 
 /** Whether a model was trained on these rows; one that is trained fold by fold has not seen those of its own fold. */

@@ -10,6 +10,7 @@ import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { takeOneFold } from './splitters.js';
 import { fileOf } from './stored-files.js';
+import { asTable } from './table-calls.js';
 import { runCallback, unknownCall } from './unknown-calls.js';
 
 /** Calls a built-in function of Python. */
@@ -51,6 +52,9 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
     case 'set':
     case 'iter': {
       if (first === undefined) return list([], name === 'tuple');
+      const [counted] = args.expressions;
+      if (name === 'set' && counted !== undefined && first.type !== 'positions')
+        interp.counted.addDistinct(interp, asTable(interp, first), counted);
       const inOrder = name === 'sorted' ? sortedByScores(interp, first, call) : undefined;
       if (inOrder !== undefined) return inOrder;
       if (first.type === 'positions') return { ...first, set: name === 'set' };

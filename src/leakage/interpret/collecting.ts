@@ -89,10 +89,17 @@ export function ofOneRound(interp: Interpreter, piece: Value): Value {
   if (piece.type !== 'mapping' && piece.type !== 'sequence') return piece;
   const { computedInRound, repeat } = interp.context;
   const facts = interp.dataOf(piece);
-  if (computedInRound.size === 0 || repeat === undefined || facts.rows.length === 0) return piece;
+  if (computedInRound.size === 0 || repeat === undefined) return piece;
   const fits = withoutOwnStatistics(interp, facts.fits);
   // Windows that overlap are rows that share values.
-  const areWindows = fits.some(({ columns }) => columns?.includes(ANY_LABEL) === true);
+  const window = fits.find(({ columns }) => columns?.includes(ANY_LABEL) === true);
+  const areWindows = window !== undefined;
+  // Numbers of a window have no rows themselves.
+  if (areWindows && facts.rows.length === 0 && facts.predictions.length + facts.scores.length === 0) {
+    const { rows, certain } = window;
+    return newTable({ ...emptyTable({ ...facts, rows, certain, fits }, 'row'), single: true });
+  }
+  if (facts.rows.length === 0) return piece;
   if (fits.length === facts.fits.length || facts.predictions.length > 0 || facts.scores.length > 0)
     return piece;
   if (areWindows) return newTable({ ...emptyTable({ ...facts, fits }, 'row'), single: true });

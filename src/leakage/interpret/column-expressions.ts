@@ -73,10 +73,15 @@ export function expressionMethod(
     ...(named === undefined ? {} : { named }),
   });
   if (name === 'over') {
+    const groupedBy = args.positional.flatMap((value) => namesOf(value) ?? []);
     const pending = before.map((known) =>
-      known.kind === 'statistics' ? { ...known, kind: 'group-statistics' as const } : known,
+      known.kind === 'statistics' ? { ...known, kind: 'group-statistics' as const, groupedBy } : known,
     );
-    return made(countsRows(call) ? [...pending, statistic(interp, 'group-statistics', call)] : pending);
+    return made(
+      countsRows(call)
+        ? [...pending, { ...statistic(interp, 'group-statistics', call), groupedBy }]
+        : pending,
+    );
   }
   const kind = expressionKind(name, args);
   return made(kind === undefined ? before : [...before, statistic(interp, kind, call)]);

@@ -1,6 +1,6 @@
 import type { Stmt } from '../syntax/ast.js';
-import type { CopiesInFrame } from '../values/facts.js';
-import type { Region } from '../values/region.js';
+import type { CopiesInFrame, FitEvent } from '../values/facts.js';
+import { keepsEqual, type Region } from '../values/region.js';
 import type { Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 
@@ -36,16 +36,20 @@ export function withoutCopies(state: TableState, steps: readonly Step[]): TableS
     key.startsWith('compare:') && side.startsWith('=') ? [key.slice('compare:'.length)] : [],
   );
   if (named.length === 0) return state;
-  const isOne = ({ copies }: TableState['fits'][number]): boolean =>
+  const isOne = ({ copies }: FitEvent): boolean =>
     copies !== undefined && named.some((column) => copies.names(column));
   countWork(state.fits.length);
   if (!state.fits.some(isOne)) return state;
-  const rest = (fits: TableState['fits']): TableState['fits'] => fits.filter((fit) => !isOne(fit));
-  countWork(8 * state.columns.size);
+  return withFitsThat(state, (fit) => !isOne(fit));
+}
+
+/** A table with those fits of it and its columns that a condition keeps. */
+export function withFitsThat(state: TableState, keeps: (fit: FitEvent) => boolean): TableState {
+  countWork(8 * state.columns.size + state.fits.length);
   const columns = new Map(
-    [...state.columns].map(([name, column]) => [name, { ...column, fits: rest(column.fits) }]),
+    [...state.columns].map(([name, column]) => [name, { ...column, fits: column.fits.filter(keeps) }]),
   );
-  return { ...state, fits: rest(state.fits), columns };
+  return { ...state, fits: state.fits.filter(keeps), columns };
 }
 
 /** Whether the division between two parts goes by a column that all copies of a row share, or by groups that hold them all. */
@@ -54,22 +58,10 @@ export function keepsCopies(
   trained: readonly Region[],
   scored: readonly Region[],
 ): boolean {
-  return scored.every((part) => {
-    for (let x: Region | undefined = part; x?.partition !== undefined; x = x.parent) {
-      const { partition } = x;
-      if (!trained.some((other) => isDividedBy(other, x))) continue;
-      if (partition.keepsGroups === true) return true;
-      const { key } = partition;
-      return key.startsWith('compare:') && copies?.isShared(key.slice('compare:'.length)) === true;
-    }
-    return false;
-  });
-}
-
-/** Whether a part came about by the same division as another one. */
-function isDividedBy(part: Region, { partition, parent }: Region): boolean {
-  countWork(part.depth);
-  for (let x: Region | undefined = part; x?.partition !== undefined; x = x.parent)
-    if (x.partition === partition && x.parent === parent) return true;
-  return false;
+  return keepsEqual(
+    trained,
+    scored,
+    (partition, column) =>
+      partition.keepsGroups === true || (column !== undefined && copies?.isShared(column) === true),
+  );
 }

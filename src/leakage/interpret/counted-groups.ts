@@ -25,20 +25,47 @@ interface Counted {
   readonly areFewer: boolean;
 }
 
+/** Whether rows are the same, or one loop puts one of each into two lists in each round. */
+function areTogether(a: readonly Region[], b: readonly Region[]): boolean {
+  if (sameRows(a, b)) return true;
+  const [left, right] = [a[0], b[0]];
+  const isOne = a.length === 1 && b.length === 1;
+  return isOne && left?.parent === undefined && left?.loop !== undefined && left.loop === right?.loop;
+}
+
 /** Columns of identifiers whose rows the code counts, each with the rows of its table. */
 export class CountedGroups {
   #counted: Counted[] = [];
   /** Columns that have another value in each row of a table. */
   readonly #unique: { readonly column: string; readonly rows: readonly Region[] }[] = [];
+  /** Whether a column of a table of files is only counted, which is looked up once for each. */
+  readonly #ofFiles = new Map<string, boolean>();
+  #readsFiles: boolean | undefined;
   /** Variables that say how many of them there are. */
   readonly #numbers = new Map<string, Counted>();
 
-  /** The rows of each value of a column are counted, as by `groupby(column).size()`. */
-  add(interp: Interpreter, column: string, rows: readonly Region[]): void {
-    if (!MEASURED.test(column)) return;
-    const counted = { column, rows, columns: [column], areFewer: false };
+  /**
+   * The rows of each value of a column are counted, as by `groupby(column).size()`; `from`: columns that it was made of, as the
+   * name of a recording.
+   */
+  add(interp: Interpreter, column: string, rows: readonly Region[], from: readonly string[] = []): void {
+    const made = from.filter((other) => other !== column);
+    const isPerson = MEASURED.test(column) || PERSON.test(column);
+    // A table of files: who is on each of them is counted, and nothing else is done with that.
+    const areFewer = isPerson && this.#isCountedOfFiles(interp, column);
+    if (!areFewer && !MEASURED.test(column) && !(made.length > 0 && isPerson)) return;
+    const counted = { column, rows, columns: [column, ...made], areFewer };
     this.#add(counted);
     this.#keepNumber(interp, counted);
+  }
+
+  #isCountedOfFiles(interp: Interpreter, column: string): boolean {
+    const known = this.#ofFiles.get(column);
+    if (known !== undefined) return known;
+    this.#readsFiles ??= readsFiles(interp);
+    const isCounted = this.#readsFiles && isOnlyCountedColumn(interp, column);
+    if (this.#ofFiles.size < MAX_COUNTED) this.#ofFiles.set(column, isCounted);
+    return isCounted;
   }
 
   /** The rows of a table are counted: in one statement with a variable that says how many of them there are. */
@@ -60,8 +87,9 @@ export class CountedGroups {
 
   /** `frame["patient"].value_counts()`: how many rows each value of a column has. */
   addCounts(interp: Interpreter, { shape, from, rows }: TableState): void {
-    const [column] = from;
-    if (shape === 'column' && column !== undefined && !isAsserted(interp)) this.add(interp, column, rows);
+    const [column, ...made] = from;
+    if (shape === 'column' && column !== undefined && !isAsserted(interp))
+      this.add(interp, column, rows, made);
   }
 
   /**
@@ -74,18 +102,20 @@ export class CountedGroups {
     if (state.shape !== 'column' || own === undefined || state.rows.length === 0) return;
     // A column that was made from the name of a recording, or a variable with what was taken out of it.
     const named = counted.type === 'name' && made.length === 0 ? counted.id : undefined;
-    const isPerson = MEASURED.test(own) || (made.length > 0 && PERSON.test(own));
+    const isFileOf = PERSON.test(own) && this.#isCountedOfFiles(interp, own);
+    const isPerson = MEASURED.test(own) || (made.length > 0 && PERSON.test(own)) || isFileOf;
     const column = isPerson ? own : named !== undefined && PERSON.test(named) ? named : undefined;
     if (column === undefined) return;
     const distinct = { column, rows: state.rows, columns: state.from, areFewer: true };
-    if (countsRows(interp, interp.statement, state.rows)) this.#add(distinct);
+    if (isFileOf || countsRows(interp, interp.statement, state.rows)) this.#add(distinct);
     else this.#keepNumber(interp, distinct);
   }
 
   /** The same of a list that a loop filled: who each row is of, if the code does nothing with it but count. */
   #addCollected(interp: Interpreter, { rows, shape }: TableState, name: string): void {
     if (shape !== 'array' || rows.length === 0 || !PERSON.test(name)) return;
-    if (!countsRows(interp, interp.statement, rows) || !isOnlyCounted(interp, name)) return;
+    const areFewer = countsRows(interp, interp.statement, rows) || isTakenFromNames(interp, name);
+    if (!areFewer || !isOnlyCounted(interp, name)) return;
     this.#add({ column: name, rows, columns: [], areFewer: true });
   }
 
@@ -117,18 +147,93 @@ export class CountedGroups {
   #known(value: Value | undefined): Counted | undefined {
     if (value?.type === 'positions')
       return this.#counted.find(
-        ({ rows, areFewer }) => areFewer && sameRows(rows, value.counts ?? value.of ?? []),
+        ({ rows, areFewer }) => areFewer && areTogether(rows, value.counts ?? value.of ?? []),
       );
     if (value?.type !== 'table') return undefined;
     const { rows, dropped, closed, columns, shape } = value.cell.value;
     if (shape === 'column') return undefined;
     return this.#counted.find(
       (known) =>
-        sameRows(known.rows, rows) &&
+        areTogether(known.rows, rows) &&
         (known.areFewer ||
           known.columns.every((column) => dropped.has(column) || (closed && !columns.has(column)))),
     );
   }
+}
+
+/** Functions that read one picture or one recording from a file. */
+const READING = /^(imread|load_img|read_image|decode_(jpeg|png|image)|dcmread|rdsamp|wavfile)$/;
+
+/** Whether a script reads pictures or recordings one by one. */
+function readsFiles(interp: Interpreter): boolean {
+  for (const outer of interp.module.body.statements)
+    for (const statement of statementsIn(outer))
+      for (const own of ownExpressions(statement))
+        for (const part of expressionsIn(own)) {
+          if (part.type !== 'call') continue;
+          const { callee } = part;
+          const name = callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
+          const isImage =
+            name === 'open' && callee.type === 'attribute' && /(^|\.)Image$/.test(interp.text(callee.object));
+          const isSound =
+            name === 'load' &&
+            callee.type === 'attribute' &&
+            /^(librosa|torchaudio)$/.test(interp.text(callee.object));
+          if (isImage || isSound || READING.test(name)) return true;
+        }
+  return false;
+}
+
+/** Methods that say how many values there are, or how often each of them is there. */
+const COUNTS = /^(nunique|value_counts|unique|size|countplot)$/;
+
+/** Whether a column is only made and counted. */
+function isOnlyCountedColumn(interp: Interpreter, column: string): boolean {
+  let isCounted = false;
+  for (const outer of interp.module.body.statements)
+    for (const statement of statementsIn(outer)) {
+      const [target] = statement.type === 'assign' ? statement.targets : [];
+      const parts = [...ownExpressions(statement)].filter((own) => own !== target);
+      const all = parts.flatMap((own) => [...expressionsIn(own)]);
+      const isNamed = all.some(
+        (part) =>
+          (part.type === 'constant' && part.value === column) ||
+          (part.type === 'attribute' && part.name === column),
+      );
+      if (!isNamed) continue;
+      const counts = all.some((part) => part.type === 'attribute' && COUNTS.test(part.name));
+      if (!counts) return false;
+      isCounted = true;
+    }
+  return isCounted;
+}
+
+/** Methods and functions that take a part out of the name of a file. */
+const TAKING = /^(split|rsplit|partition|basename|search|match|findall|extract|stem|parent|dirname)$/;
+
+/** Whether a variable is made, or a list filled, of parts of names, as `[name.split("_")[0] for name in files]`: a file for each row. */
+function isTakenFromNames(interp: Interpreter, name: string): boolean {
+  const takes = (expression: Expr): boolean =>
+    [...expressionsIn(expression)].some(
+      (part) =>
+        (part.type === 'attribute' && TAKING.test(part.name)) ||
+        (part.type === 'name' && TAKING.test(part.id)),
+    );
+  const fills = (part: Expr): boolean =>
+    part.type === 'call' &&
+    part.callee.type === 'attribute' &&
+    FILLING.test(part.callee.name) &&
+    part.callee.object.type === 'name' &&
+    part.callee.object.id === name &&
+    part.args.some(({ value }) => takes(value));
+  for (const outer of interp.module.body.statements)
+    for (const statement of statementsIn(outer)) {
+      if (statement.type === 'expression' && fills(statement.value)) return true;
+      if (statement.type !== 'assign') continue;
+      const isTarget = statement.targets.some((target) => target.type === 'name' && target.id === name);
+      if (isTarget && takes(statement.value)) return true;
+    }
+  return false;
 }
 
 /** Calls that make an array of a list, or say how many different items it has. */
@@ -180,7 +285,7 @@ function countsRows(interp: Interpreter, statement: Stmt, rows: readonly Region[
       const of = lengthOf(part);
       if (of?.type !== 'name') continue;
       const value = interp.scope.lookup(of.id)?.value;
-      counts ||= value !== undefined && sameRows(interp.dataOf(value).rows, rows);
+      counts ||= value !== undefined && areTogether(interp.dataOf(value).rows, rows);
     }
   }
   return counts;

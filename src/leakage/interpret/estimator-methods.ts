@@ -15,6 +15,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
+import { withoutColumns } from './assign.js';
 import { withChoices } from './choices.js';
 import { historyOf, WATCHED_SCORES } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
@@ -31,7 +32,7 @@ import {
   watchedRows,
 } from './learning.js';
 import { isDistinct } from './membership.js';
-import { groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
+import { columnOfGroups, groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
 import { fileOf, withEvents } from './stored-files.js';
 import { unknownCall } from './unknown-calls.js';
@@ -62,6 +63,15 @@ function isLabel({ training }: EstimatorState, { positional: [rows] }: Arguments
   return name !== undefined && others.length === 0 && training?.labels.includes(name) === true;
 }
 
+/** Features of which nobody knows which columns they are: the label is not among them, whatever it was made with. */
+function withoutLabels(value: Value, labels: readonly string[]): Value {
+  if (value.type !== 'table' || labels.length === 0) return value;
+  const { columns, partial, closed, shape } = value.cell.value;
+  const [label] = labels.filter((name) => columns.has(name));
+  if (label === undefined || !partial || closed || shape !== 'frame') return value;
+  return newTable(withoutColumns(value.cell.value, [label]));
+}
+
 /** Predictions of a network for a batch. */
 export function networkCall(
   interp: Interpreter,
@@ -70,7 +80,8 @@ export function networkCall(
   call: Call,
 ): Value | undefined {
   let facts = NO_FACTS;
-  for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));
+  const labels = cell.value.training?.labels ?? [];
+  for (const value of args.all) facts = joinFacts(facts, interp.dataOf(withoutLabels(value, labels)));
   if (facts.rows.length === 0 || isLabel(cell.value, args)) return undefined;
   const [first] = args.expressions;
   const prediction = predictionOf(cell, facts, first === undefined ? '' : interp.label(first), call);
@@ -153,7 +164,8 @@ function fitted(
   isPartial = false,
 ): FitEvent | 'trained' | undefined {
   const state = estimator.cell.value;
-  const fittedOn = fittedRows(interp, args);
+  const target = argument(args, 1, 'y', 'label');
+  const fittedOn = fittedRows(interp, args, (features) => withoutLabels(features, labelNames(target)));
   const { expression } = fittedOn;
   const facts = isPartial
     ? { ...fittedOn.facts, rows: wholeOfSlices(interp, fittedOn.facts.rows) }
@@ -184,11 +196,15 @@ function fitted(
     ? { ...learned, rows: interp.foldRounds.train(estimator.cell, learned.rows) }
     : learned;
   const training = trainingOf(interp, subject, rows, rowsText, extra, call, undefined, label.columns);
-  const target = argument(args, 1, 'y', 'label');
   const teachers = target === undefined ? [] : interp.dataOf(target).predictions;
   const recorded = teachers.length > 0 ? { ...training, pseudo: true, teachers } : training;
   interp.store.write(estimator.cell, { ...state, training: recorded, fits: training.fits });
   return 'trained';
+}
+
+/** The column that labels are, by its name. */
+function labelNames(labels: Value | undefined): readonly string[] {
+  return labels?.type === 'table' ? labels.cell.value.from.slice(0, 1) : [];
 }
 
 /** Texts in a list that nobody knows the rows of: the rows of the result are those that the vocabulary is learned from. */
@@ -293,7 +309,8 @@ function resampled(interp: Interpreter, state: EstimatorState, args: Arguments, 
 
 /** `score(X, y)` and `evaluate(X, y)`: predictions and labels at once. */
 function scored(interp: Interpreter, cell: Cell<EstimatorState>, args: Arguments, call: Call): Value {
-  const { facts, expression } = fittedRows(interp, args);
+  const labels = cell.value.training?.labels ?? [];
+  const { facts, expression } = fittedRows(interp, args, (features) => withoutLabels(features, labels));
   if (facts.rows.length === 0)
     return opaque(args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS));
   const rowsText = expression === undefined ? '' : interp.label(expression);
@@ -329,6 +346,8 @@ function foldsOf(interp: Interpreter, state: EstimatorState, args: Arguments, ca
   partition.keepsGroups = keepsGroups(state) || isDistinct(args.positional[0]);
   const groups = argumentExpression(args, 2, 'groups');
   const [divided] = args.positional;
+  const column = isDistinct(divided) ? divided.values : columnOfGroups(argument(args, 2, 'groups'));
+  if (partition.keepsGroups && column !== undefined) partition.dividesBy = column;
   const named = groupsOf(interp, divided);
   const known =
     groups === undefined ? (partition.random ? named : undefined) : { text: interp.label(groups) };

@@ -287,10 +287,15 @@ function keyed(key: Value, value: Value): Value {
 }
 
 /** What is iterated over row by row: a column, or a list of one value for each row. */
-function rowsOf(iterable: Value): TableState | undefined {
+function rowsOf(interp: Interpreter, iterable: Value): TableState | undefined {
   if (iterable.type === 'table') return iterable.cell.value;
+  // A list of files.
+  if (iterable.type === 'opaque' && iterable.source !== undefined && iterable.element !== true)
+    return emptyTable(interp.dataOf(iterable));
   if (iterable.type !== 'sequence') return undefined;
   const { items, rest } = iterable.cell.value;
+  if (items.length === 0 && rest?.type === 'opaque' && rest.source !== undefined && rest.element === true)
+    return emptyTable({ ...NO_FACTS, rows: [rest.source] });
   if (items.length > 0 || rest?.type !== 'table' || rest.cell.value.single !== true) return undefined;
   return { ...rest.cell.value, shape: 'array' };
 }
@@ -307,13 +312,21 @@ function perRow(
   const conditions = expression.clauses.some((clause) => clause.conditions.length > 0);
   if (iterable === undefined || others.length > 0 || conditions || expression.form === 'set')
     return undefined;
-  const state = rowsOf(iterable);
-  const facts = interp.dataOf(common);
+  const state = rowsOf(interp, iterable);
+  // What is read from each file of a list is the row that the file is.
+  const isRead =
+    iterable.type !== 'table' &&
+    common.type === 'opaque' &&
+    common.source !== undefined &&
+    !interp.dataOf(iterable).rows.includes(common.source);
+  const facts = isRead ? factsOf(common) : interp.dataOf(common);
   if (state === undefined || state.shape === 'frame' || facts.rows.length > 0) return undefined;
-  return newTable(
-    emptyTable(
-      { ...withFits(wholeFacts(facts), tests), rows: state.rows, certain: state.certain },
-      state.shape === 'row' ? 'row' : 'array',
-    ),
-  );
+  const all = { ...withFits(wholeFacts(facts), tests), rows: state.rows, certain: state.certain };
+  if (isRead)
+    return newSequence({
+      items: [],
+      rest: newTable(emptyTable({ ...all, single: true }, 'row')),
+      tuple: false,
+    });
+  return newTable(emptyTable(all, state.shape === 'row' ? 'row' : 'array'));
 }

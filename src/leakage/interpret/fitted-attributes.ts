@@ -104,6 +104,7 @@ export function crossScore(
     readonly labels?: readonly string[];
     readonly random?: boolean;
     readonly keepsGroups?: boolean;
+    readonly dividesBy?: string | undefined;
     readonly groups?: IgnoredGroups;
     /** The predictions are handed out, not their score. */
     readonly predicts?: boolean;
@@ -113,6 +114,7 @@ export function crossScore(
   const partition = interp.partition(`folds:${interp.siteKey(node)}`, 'folds', node);
   if (options.random === true) partition.random = true;
   if (options.keepsGroups === true) partition.keepsGroups = true;
+  if (options.dividesBy !== undefined) partition.dividesBy = options.dividesBy;
   if (options.groups !== undefined) partition.ignoredGroups = options.groups;
   const side = (name: 'train' | 'test') =>
     facts.rows.map((region) => partOf(region, partition, name, name, interp.statement));

@@ -1,7 +1,7 @@
 import type { Call, Expr, Stmt } from '../syntax/ast.js';
 import { expressionsIn, ownExpressions } from '../syntax/walk.js';
 import type { FitEvent } from '../values/facts.js';
-import { originOf, sameRows } from '../values/region.js';
+import { originOf, type Region, sameRows } from '../values/region.js';
 import { type EstimatorState, MAX_PARTS, type TableState, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
@@ -55,6 +55,12 @@ export function labelsOf(
   return { columns, fits: [event] };
 }
 
+/** Whether rows were read from a file, or put together from rows that were. */
+function isFromFile(region: Region): boolean {
+  const { isFile, grouped } = originOf(region);
+  return isFile === true || grouped?.every((row) => originOf(row).isFile === true) === true;
+}
+
 interface Copy {
   readonly column: string;
   readonly madeBy: Stmt | undefined;
@@ -89,7 +95,7 @@ function labelCopy(interp: Interpreter, x: TableState, y: TableState): Copy | un
 function recodedLabel(interp: Interpreter, x: TableState, y: TableState): Copy | undefined {
   const [label] = y.from;
   if (label === undefined || !isComparable(x, y)) return undefined;
-  if (!x.rows.every((region) => originOf(region).isFile === true)) return undefined;
+  if (!x.rows.every(isFromFile)) return undefined;
   const origin = interp.columnOrigins.of(label);
   const [source, ...more] = (origin?.from ?? []).filter((column) => column !== label);
   if (origin === undefined || source === undefined) return undefined;

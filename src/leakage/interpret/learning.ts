@@ -28,6 +28,7 @@ export function subjectOf(interp: Interpreter, call: Call): string {
 export function fittedRows(
   interp: Interpreter,
   args: Arguments,
+  taken: (features: Value) => Value = (features) => features,
 ): { facts: Facts; expression: Expr | undefined } {
   const names = [
     'X',
@@ -41,7 +42,7 @@ export function fittedRows(
   ];
   const value = argument(args, 0, ...names);
   return {
-    facts: value === undefined ? NO_FACTS : interp.dataOf(value),
+    facts: value === undefined ? NO_FACTS : interp.dataOf(taken(value)),
     expression: argumentExpression(args, 0, ...names),
   };
 }

@@ -1,7 +1,7 @@
 import { type EstimatorFamily, estimatorFamily } from '../library-models/estimators.js';
 import { functionFamily } from '../library-models/functions.js';
 import type { Call } from '../syntax/ast.js';
-import { type Facts, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
+import { type Facts, type FitEvent, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { list, newCell, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { noteShuffled } from '../values/region.js';
 import {
@@ -20,6 +20,7 @@ import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
 import { withChoices } from './choices.js';
 import { polarsExpression } from './column-expressions.js';
+import { withFitsThat } from './copies-in-frame.js';
 import { directoryDataset } from './directories.js';
 import { crossScore } from './fitted-attributes.js';
 import type { Interpreter } from './interpreter.js';
@@ -31,8 +32,8 @@ import { handMadePrediction, unaryValue } from './operators.js';
 import { repeatedPositions } from './repeated-positions.js';
 import { stepsBetween } from './row-events.js';
 import { leftOut, pickPositions } from './row-labels.js';
-import { pickRows } from './rows-and-columns.js';
-import { groupsOf, validationOptions } from './splitters.js';
+import { namesOf, pickRows } from './rows-and-columns.js';
+import { columnOfGroups, groupsOf, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
 import { statisticalModel } from './statistical-models.js';
 import { otherSide } from './steps.js';
@@ -85,7 +86,7 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     case 'concatenate':
       return concatenate(interp, args, call);
     case 'side-by-side':
-      return path.startsWith('pandas.merge') ? mergedBy(interp, args, call) : sideBySide(interp, args);
+      return path.startsWith('pandas.merge') ? mergedBy(interp, path, args, call) : sideBySide(interp, args);
     case 'container':
       return container(interp, path, args, call);
     case 'windows':
@@ -143,6 +144,7 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,
         keepsGroups: options.keepsGroups,
+        dividesBy: options.keepsGroups ? columnOfGroups(argument(args, 9, 'groups')) : undefined,
         predicts: known.effect === 'cross-prediction',
         ...(groups === undefined || options.knowsGroups ? {} : { groups }),
       });
@@ -175,12 +177,30 @@ function isNothingKnown({ fits, predictions, scores }: Facts): boolean {
 }
 
 /** `pd.merge(left, right)`: as the method of the left table, whose rows stay. */
-function mergedBy(interp: Interpreter, args: Arguments, call: Call): Value {
+function mergedBy(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   const left = argument(args, 0, 'left');
   const right = argument(args, 1, 'right');
   if (left?.type !== 'table' || right === undefined) return sideBySide(interp, args);
-  const keywords = new Map([...args.keywords].filter(([name]) => name !== 'left').concat([['right', right]]));
+  const known = path.endsWith('_asof') ? ofEarlierRows(right, args) : right;
+  const keywords = new Map([...args.keywords].filter(([name]) => name !== 'left').concat([['right', known]]));
   return tableMethod(interp, left, 'merge', { ...args, positional: [], keywords }, call);
+}
+
+/**
+ * `pd.merge_asof(left, totals, on="day")`: statistics by day, of the days before. Those of the same day are taken as well, unless
+ * that is ruled out or the days of the totals were moved.
+ */
+function ofEarlierRows(right: Value, args: Arguments): Value {
+  const [on, ...others] = namesOf(args.keywords.get('on') ?? args.keywords.get('right_on')) ?? [];
+  const direction = args.keywords.get('direction');
+  const isBackward =
+    direction === undefined || (direction.type === 'constant' && direction.value === 'backward');
+  if (right.type !== 'table' || on === undefined || others.length > 0 || !isBackward) return right;
+  const state = right.cell.value;
+  const isMoved = state.columns.get(on)?.from.includes(on) === true;
+  if (flag(args, 'allow_exact_matches') !== false && !isMoved) return right;
+  const isOther = ({ groupedBy }: FitEvent): boolean => groupedBy?.includes(on) !== true;
+  return newTable(withFitsThat(state, isOther));
 }
 
 /** A library object; some learn from the rows that they are constructed with. */

@@ -37,12 +37,21 @@ export function amongStep(
   const values = valuesOf(among);
   const [part] = values?.rows ?? [];
   if (values === undefined || part === undefined || values.rows.length > 1 || !values.certain)
-    return textStep(interp, node);
+    return valuesStep(interp, column, node);
   const isSameColumn = column !== undefined && values.from.length === 1 && values.from[0] === column;
-  if (!isSameColumn || values.blank === true || part.parent === undefined) return textStep(interp, node);
+  if (!isSameColumn || values.blank === true || part.parent === undefined)
+    return valuesStep(interp, column, node);
   const partition = interp.partition(`among:${interp.idOf(part)}:${column}`, 'selection', node);
+  partition.dividesBy = column;
   partition.holds = part;
   return { partition, side: 'yes' };
+}
+
+/** Rows with some values of a column, which are known by nothing but the text: rows of equal values are on one side. */
+function valuesStep(interp: Interpreter, column: string | undefined, node: Expr): Step {
+  const step = textStep(interp, node);
+  if (column !== undefined) step.partition.dividesBy = column;
+  return step;
 }
 
 /**

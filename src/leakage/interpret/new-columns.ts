@@ -45,15 +45,12 @@ function applyPending(interp: Interpreter, state: TableState, value: Value, call
   const pending = parts.flatMap((part) => pendingOf(part));
   const from = value.type === 'opaque' ? (value.takes ?? []) : [];
   if (pending.length === 0 && from.length === 0) return value;
-  const events = pending.map((statistic) =>
-    interp.fit(
-      statistic.kind,
-      statistic.subject,
-      state,
-      call.callee.type === 'attribute' ? interp.label(call.callee.object) : '',
-      statistic.node,
-    ),
-  );
+  const events = pending.map((statistic) => {
+    const rowsText = call.callee.type === 'attribute' ? interp.label(call.callee.object) : '';
+    const event = interp.fit(statistic.kind, statistic.subject, state, rowsText, statistic.node);
+    if (statistic.groupedBy !== undefined) event.groupedBy = statistic.groupedBy;
+    return event;
+  });
   const facts = factsOf(value);
   const all = { ...facts, fits: union(facts.fits, events) };
   if (from.length === 0) return opaque(all);

@@ -2,7 +2,7 @@ import type { Call, Compare, ConstantValue, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
 import { emptyTable, newEstimator, newSequence, newTable } from '../values/join.js';
-import { dividedAlike, originOf, overlapOf, sameRows } from '../values/region.js';
+import { dividedAlike, originOf, overlapOf, type Region, sameRows } from '../values/region.js';
 import {
   constant,
   factsOf,
@@ -51,10 +51,16 @@ export function meetLabels(
     (prediction) =>
       !before.includes(prediction) &&
       (overlapOf(prediction.rows, labels.rows) !== 'no' ||
-        dividedAlike(prediction.rows, labels.rows, isMetric)),
+        dividedAlike(prediction.rows, labels.rows, isMetric) ||
+        (isMetric && dividedAlike(prediction.rows.map(withAllFolds), labels.rows, isMetric))),
   );
   if (scored.length === 0) return [];
   return [interp.record.addScore(interp, scored, labels, predicted.fits, node)];
+}
+
+/** The rows of all folds where a part is one fold of them: out-of-fold predictions beside the labels of all rows. */
+function withAllFolds(part: Region): Region {
+  return part.partition?.form === 'folds' && part.parent !== undefined ? part.parent : part;
 }
 
 /** Predictions weighted by scores are blended by a choice on the scored rows. */
@@ -236,7 +242,13 @@ function foldConstants(
   if (operator === 'and') return a ? right : left;
   if (operator === 'or') return a ? left : right;
   if (typeof a !== 'number' || typeof b !== 'number') return UNKNOWN;
-  const results: Record<string, number> = { '+': a + b, '-': a - b, '*': a * b, '/': a / b };
+  const results: Record<string, number> = {
+    '+': a + b,
+    '-': a - b,
+    '*': a * b,
+    '/': a / b,
+    '//': Math.floor(a / b),
+  };
   const result = results[operator];
   const isExact = result !== undefined && (!Number.isInteger(result) || Number.isSafeInteger(result));
   return isExact ? constant(result) : UNKNOWN;

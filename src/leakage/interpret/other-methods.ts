@@ -286,6 +286,11 @@ const CHOOSING = new Set([
   'sort_values',
 ]);
 
+/** Methods of texts. */
+const TEXT_METHODS = new Set(
+  'split rsplit partition rpartition strip lstrip rstrip removeprefix removesuffix'.split(' '),
+);
+
 const REPORTING = new Set(['info', 'warning', 'debug', 'write', 'log', 'log_metric', 'dump']);
 
 /** Whether a value stands for all rows of a table: their number, or their positions. */
@@ -322,6 +327,10 @@ export function opaqueMethod(
   if (/^to_?list$/.test(name) && receiver.names !== undefined && receiver.facts.fits.length === 0)
     return list(receiver.names.map(constant));
   const [population] = args.positional;
+  // A part of a text, as of the name of a file: no rows come out of it.
+  const isText =
+    TEXT_METHODS.has(name) && population?.type === 'constant' && typeof population.value === 'string';
+  if (isText && receiver.source === undefined && receiver.facts === NO_FACTS) return UNKNOWN;
   if (name === 'choice' && population !== undefined && isRange(population)) {
     return drawnPositions(interp, population, args, call);
   }

@@ -21,6 +21,13 @@ export function keepsGroups({ path }: EstimatorState): boolean {
   return /Groups?(Out|KFold|ShuffleSplit|TimeSeriesSplit)/.test(path);
 }
 
+/** The column that groups are the values of, where a splitter keeps them together. */
+export function columnOfGroups(groups: Value | undefined): string | undefined {
+  return groups?.type === 'table' && groups.cell.value.shape !== 'frame'
+    ? groups.cell.value.from[0]
+    : undefined;
+}
+
 /** What is known about the `cv` argument of a cross-validation. */
 export function validationOptions(cv: Value | undefined): {
   random: boolean;

@@ -5,6 +5,7 @@ import { sameRows } from '../values/region.js';
 import {
   factsOf,
   opaque,
+  type Positions,
   type Step,
   type Table,
   type TableState,
@@ -50,7 +51,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
       return pickedBy(key, anyOf(rest === undefined ? [...entries.values()] : [...entries.values(), rest]));
     }
     case 'positions': {
-      if (first?.type === 'slice') return afterSteps(object, sliceSteps(interp, first));
+      if (first?.type === 'slice') return afterSteps(object, slicedPositions(interp, object, first));
       const index = first === undefined ? UNKNOWN : interp.evaluate(first);
       if (index.type === 'positions') return afterSteps(object, index.steps);
       if (index.type === 'table' && index.cell.value.mask !== undefined) {
@@ -96,6 +97,19 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
       for (const index of expression.indices) interp.evaluate(index);
       return opaque(factsOf(object));
   }
+}
+
+/** A slice of positions; of the distinct values of a column it divides the rows by their value. */
+function slicedPositions(interp: Interpreter, { values }: Positions, slice: Slice): readonly Step[] {
+  const steps = sliceSteps(interp, slice);
+  if (values === undefined) return steps;
+  return steps.map((step) => {
+    const { key, at } = step.partition;
+    const partition = interp.partition(`${key}:of ${values}`, 'selection', slice, undefined, at);
+    partition.keepsGroups = true;
+    partition.dividesBy = values;
+    return { ...step, partition };
+  });
 }
 
 /** Whether an index picks rows or columns of an array: anything but one name or one number. */

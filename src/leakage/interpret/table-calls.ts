@@ -118,6 +118,7 @@ export function holdout(interp: Interpreter, args: Arguments, call: Call): Value
   const partition = interp.partition(`${areValues ? 'values' : 'holdout'}:${key}`, 'holdout', call);
   // Rows that share a value stay together.
   if (areValues) partition.keepsGroups = true;
+  if (areValues && divided.values !== undefined) partition.dividesBy = divided.values;
   else partition.random = flag(args, 'shuffle') !== false;
   const groups = groupsOf(interp, divided, args.keywords.get('stratify'));
   if (groups !== undefined && partition.random) partition.ignoredGroups = groups;

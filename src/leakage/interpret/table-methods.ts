@@ -124,9 +124,20 @@ const difference: Handler = (method) => {
 };
 
 const groups: Handler = ({ interp, table, state, args, call }) => {
-  noteMissing(interp, state, namesOf(argument(args, 0, 'by')) ?? []);
-  return { type: 'view', form: 'groups', table, future: false, node: call };
+  const key = argument(args, 0, 'by');
+  noteMissing(interp, state, namesOf(key) ?? []);
+  return { type: 'view', form: 'groups', table, future: false, node: call, by: keyNames(key) };
 };
+
+/** The columns that rows are grouped by: their names, or the columns themselves. */
+function keyNames(key: Value | undefined): readonly string[] {
+  const items = key?.type === 'sequence' ? key.cell.value.items : key === undefined ? [] : [key];
+  return items.flatMap((item) =>
+    item.type === 'table' && item.cell.value.shape === 'column'
+      ? item.cell.value.from.slice(0, 1)
+      : (namesOf(item) ?? []),
+  );
+}
 
 /** One row for each value of the index, computed over the rows that have it. */
 const pivoted: Handler = (method) => {

@@ -34,7 +34,8 @@ export function viewMethod(
     const [key] = view.node.type === 'call' ? view.node.args : [];
     const [column] = columnNames(interp, key?.value) ?? [];
     const isAsserted = /^assert\b/.test(interp.text(interp.statement));
-    if (column !== undefined && !isAsserted) interp.counted.add(interp, column, state.rows);
+    if (column !== undefined && !isAsserted)
+      interp.counted.add(interp, column, state.rows, state.columns.get(column)?.from);
   }
   const statistics = (): Value => {
     const facts = factsOf(view);
@@ -45,6 +46,7 @@ export function viewMethod(
     const rowsText = interp.label(view.node);
     const columns = union(state.from, aggregatedColumns(args));
     const event = interp.fit('group-statistics', subject, state, rowsText, call, undefined, columns);
+    event.groupedBy = view.by ?? [];
     return aggregated(interp, view, union(facts.fits, [event]), call);
   };
   if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {

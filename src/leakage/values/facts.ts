@@ -21,6 +21,8 @@ export interface FitEvent {
   readonly joinedBy: Stmt | undefined;
   /** Of a choice: the statement that computes the scores of the candidates. */
   scoredBy?: Stmt;
+  /** Of a statistic of groups: columns whose values are the groups. */
+  groupedBy?: readonly string[];
   /** Of copies of rows in one frame: how they differ. */
   copies?: CopiesInFrame;
   /** A search chose by cross-validation, and its best score is read: a mistake only where that is called the final score. */

@@ -34,6 +34,8 @@ export interface Partition {
   readonly pieces?: string;
   /** The splitter was made to keep groups of rows together. */
   keepsGroups?: boolean;
+  /** A column whose equal values are on one side, where it is known which one that is. */
+  dividesBy?: string;
   /** Its side `yes` has all rows of this part, and perhaps others. */
   holds?: Region;
   /** One of its sides has no row of this part. */
@@ -283,6 +285,34 @@ function rest(text: string, start: string): string {
 /** A condition on the values of a row, which holds however many others are put to it before and after. */
 export function isCondition({ key }: Partition): boolean {
   return key.startsWith('compare:') || key.startsWith('text:');
+}
+
+/** Whether rows that are equal in one of some columns are all on one side of the division between two sets of rows. */
+export function keepsEqual(
+  a: readonly Region[],
+  b: readonly Region[],
+  isEqual: (partition: Partition, column: string | undefined) => boolean,
+): boolean {
+  return b.every((part) => {
+    for (let x: Region | undefined = part; x?.partition !== undefined; x = x.parent) {
+      const division: Region = x;
+      if (!a.some((other) => isDividedBy(other, division))) continue;
+      const { partition } = x;
+      const compared = partition.key.startsWith('compare:')
+        ? partition.key.slice('compare:'.length)
+        : undefined;
+      return isEqual(partition, compared ?? partition.dividesBy);
+    }
+    return false;
+  });
+}
+
+/** Whether a part came about by the same division as another one. */
+function isDividedBy(part: Region, { partition, parent }: Region): boolean {
+  countWork(part.depth);
+  for (let x: Region | undefined = part; x?.partition !== undefined; x = x.parent)
+    if (x.partition === partition && x.parent === parent) return true;
+  return false;
 }
 
 /** Whether conditions that were put to both below `above` exclude each other: one before a day, one after it. */

@@ -57,6 +57,7 @@ export interface PendingStatistic {
   readonly kind: LeakKind;
   readonly subject: string;
   readonly node: Expr;
+  readonly groupedBy?: readonly string[];
 }
 export interface ConstantOf {
   readonly type: 'constant';
@@ -237,6 +238,8 @@ export interface View {
   /** Window: whether it reaches past the row itself. */
   readonly future: boolean;
   readonly node: Expr;
+  /** Groups: columns whose values they are, as far as these are known. */
+  readonly by?: readonly string[];
 }
 
 export type Value =
