@@ -4,10 +4,11 @@ import { SETTINGS } from './settings.js';
 
 const PREFIX = 'FLEET_';
 
-/** Variables that are no settings of this program: of the Python client, and of docker-compose.yml. */
+/** Variables that are no settings of this program: of the Python package, and of docker-compose.yml. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'FLEET_URL',
   'FLEET_TOKEN',
+  'FLEET_CLI',
   'FLEET_GATEWAY_PORT',
   'FLEET_METRICS_TOKEN',
   'FLEET_REDIS_MEMORY',

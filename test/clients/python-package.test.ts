@@ -65,6 +65,7 @@ describe.skipIf(!withPython)('the types of the Python client', () => {
     expect(types.Job).toEqual(fieldsOf(JobSchema));
     expect(types.Usage).toEqual(fieldsOf(UsageSchema));
     expect(types.Finding).toEqual(fieldsOf(FindingSchema));
+    expect(types.CheckedScript).toEqual({ ...types.SolutionCheckResult, file: true, error: false });
   });
 
   it('know every kind and every state', async () => {

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
+import { hasPython } from '../clients/python-program.js';
 import { PackedPackage } from '../support/packed-package.js';
 
 const LEAKY_SCRIPT = `import pandas as pd
@@ -20,6 +21,7 @@ print(f"Final Validation Performance: {model.score(X_val, y_val)}")
 `;
 const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };
 
+const withPython = await hasPython();
 let installed: PackedPackage;
 beforeAll(() => {
   installed = PackedPackage.install();
@@ -36,9 +38,9 @@ describe('the packed package', () => {
     }
     expect(installed.files.filter((file) => /^prompts\/.*\.md$/.test(file)).length).toBeGreaterThanOrEqual(5);
     const shipped =
-      /^(dist|prompts|assets|examples|docs|editors)\/|^(package\.json|CHANGELOG\.md|README\.md|LICENSE)$/;
+      /^(dist|prompts|assets|examples|docs|editors|clients\/python\/src)\/|^clients\/python\/(pyproject\.toml|README\.md|LICENSE)$|^(package\.json|CHANGELOG\.md|README\.md|LICENSE)$/;
     expect(installed.files.filter((file) => !shipped.test(file))).toEqual([]);
-    expect(installed.files.filter((file) => /\.(new|tmp|log|tgz)$|\.fleet\//.test(file))).toEqual([]);
+    expect(installed.files.filter((file) => /\.(new|tmp|log|tgz|pyc)$|\.fleet\//.test(file))).toEqual([]);
   });
 
   it('depends on no development tools', () => {
@@ -64,6 +66,14 @@ describe('the fleet command of an installed package', () => {
     expect(others).toEqual([]);
     expect(entry).toMatchObject({ file: 'leaky.py', agent: { runner: 'offline' } });
     expect(entry?.findings).not.toEqual([]);
+  });
+
+  it.skipIf(!withPython)('is found by the Python package in it', () => {
+    const source = join('node_modules', 'solution-fleet', 'clients', 'python', 'src');
+    const program = `import sys; sys.path.insert(0, "${source}")
+import solution_fleet; print(solution_fleet.check_file("leaky.py")["status"])`;
+    writeFileSync(join(installed.project, 'leaky.py'), LEAKY_SCRIPT);
+    expect(installed.run('python3', ['-c', program])).toMatchObject({ status: 0, stdout: 'corrected\n' });
   });
 });
 

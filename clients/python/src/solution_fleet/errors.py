@@ -60,6 +60,26 @@ class JobFailed(FleetError):
         super().__init__(f"job {job_id}: [{self.code}] {failure.get('message') or 'no reason was recorded'}")
 
 
+class CommandNotFound(FleetError):
+    """The ``fleet`` command of a local check is not installed, or cannot be started."""
+
+
+class CheckTimeout(FleetError, TimeoutError):
+    """A local check has not ended in time. It was stopped."""
+
+
+class CheckFailed(FleetError):
+    """A file could not be checked on this machine; the code is of the fleet's error table."""
+
+    def __init__(self, file: str | None, code: str, message: str) -> None:
+        #: The file as it was named; ``-`` for a script that was passed as text, None if the command itself failed.
+        self.file = file
+        #: ``command-failed`` if the command printed no result: the message is what it said.
+        self.code = code
+        self.message = message
+        super().__init__(f"[{code}] {message}")
+
+
 class DoNotRetry(Exception):
     """Raise it from an evaluation that another try cannot help: a script that does not parse, say."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
@@ -303,14 +304,50 @@ class _CheckExtras(_AgentResult, total=False):
     contamination: ScriptContamination
 
 
-class SolutionCheckResult(_CheckExtras):
+class _CheckBase(_CheckExtras):
     status: CheckStatus
     #: The script that may be evaluated.
     solution: Solution
     solutionDigest: str
-    findings: list[Finding]
     usage: Usage
     agent: dict[str, str]
+
+
+class SolutionCheckResult(_CheckBase):
+    findings: list[Finding]
+
+
+# Checks on this machine
+
+
+class LocatedFinding(Finding, total=False):
+    """A finding with its lines, counted from 1; they are absent if the block was not found."""
+
+    startLine: int
+    endLine: int
+    #: Of a notebook: the cell in which the lines are counted.
+    cell: int
+    #: Set if the lines end in another cell.
+    endCell: int
+
+
+class CheckProblem(TypedDict):
+    code: str
+    message: str
+
+
+class _CheckedScriptExtras(TypedDict, total=False):
+    #: Why ``fleet check`` counts the file as not checked: nothing checked its score (``notAnalyzed``).
+    error: CheckProblem
+
+
+class CheckedScript(_CheckBase, _CheckedScriptExtras):
+    """A script that was checked on this machine: the result of a ``solution-check``, and where the findings are."""
+
+    #: The file as it was named; ``-`` for a script that was passed as text.
+    file: str
+    #: The most severe first.
+    findings: list[LocatedFinding]
 
 
 class _SummarizeExtras(_AgentResult, total=False):
@@ -597,6 +634,22 @@ class CheckOptions(StepOptions, total=False):
     allow_unjudged: bool
     #: Statuses without which the evaluation fails with ``solution-refused``.
     require: RequiredStatuses
+
+
+class LocalCheckOptions(TypedDict, total=False):
+    """The options of a check on this machine."""
+
+    #: Static analysis alone, so nothing is sent anywhere; default: true.
+    offline: bool
+    #: Each corrected script is run beside the original on made-up data, in a sandbox.
+    trial: bool
+    #: Folder below which agents may read files.
+    workspace: str | os.PathLike[str]
+    #: How long the check may take, in seconds; default: any time.
+    timeout_s: float | None
+    #: Path of the ``fleet`` command or of its ``dist/cli/main.js``, or the words with which it starts; default:
+    #: ``FLEET_CLI``, else what is installed.
+    command: str | os.PathLike[str] | Sequence[str] | None
 
 
 class DeadLetterFields(TypedDict, total=False):

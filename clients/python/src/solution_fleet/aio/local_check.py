@@ -1,0 +1,59 @@
+"""Checks on this machine, by a process that asyncio waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..local_check import (
+    CheckRequest,
+    Outcome,
+    Script,
+    outcomes_of,
+    request_for,
+    request_for_files,
+    single_outcome,
+)
+from ..types import CheckedScript, LocalCheckOptions
+
+if TYPE_CHECKING:
+    # Known to every type checker; there at run time it need not be.
+    from typing_extensions import Unpack
+
+
+async def check(script: Script, **options: Unpack[LocalCheckOptions]) -> CheckedScript:
+    """:func:`solution_fleet.check` for asyncio. If it is cancelled, the command is stopped."""
+    return single_outcome(await run(request_for(script, options)))
+
+
+async def check_file(path: Script, **options: Unpack[LocalCheckOptions]) -> CheckedScript:
+    """:func:`solution_fleet.check_file` for asyncio."""
+    return await check(Path(path), **options)
+
+
+async def check_files(paths: Sequence[Script], **options: Unpack[LocalCheckOptions]) -> list[Outcome]:
+    """:func:`solution_fleet.check_files` for asyncio."""
+    return await run(request_for_files(paths, options)) if paths else []
+
+
+async def run(request: CheckRequest) -> list[Outcome]:
+    pipe = asyncio.subprocess.PIPE
+    try:
+        process = await asyncio.create_subprocess_exec(*request.words, stdin=pipe, stdout=pipe, stderr=pipe)
+    except OSError as error:
+        raise request.not_started(error) from error
+    try:
+        ended = process.communicate(request.input)
+        printed, messages = await asyncio.wait_for(ended, request.timeout_s)
+    except asyncio.TimeoutError:
+        raise request.timeout() from None
+    finally:
+        # Cancelled or too late: nobody reads what it prints any more.
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    return outcomes_of(printed, messages)

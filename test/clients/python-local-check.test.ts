@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+import { testProgram } from '../support/programs.js';
+import { hasPython, runPython, type Said } from './python-program.js';
+
+const withPython = await hasPython();
+const SCRIPTS = packagePath('examples', 'scripts');
+const SCALER = readFileSync(packagePath('examples', 'scripts', 'leaky_scaler.py'), 'utf8');
+
+const run = (script: string, env: Readonly<Record<string, string>> = {}): Promise<Said> =>
+  runPython(
+    'http://127.0.0.1:1',
+    `import asyncio\nfrom pathlib import Path\nfrom solution_fleet import aio\n${script}`,
+    {
+      FLEET_CLI: testProgram('src/cli/main'),
+      ...env,
+    },
+  );
+
+describe.skipIf(!withPython)('checks of the Python package without a server', () => {
+  it('a text is checked with the result of a solution-check, and the lines of its findings', async () => {
+    const said = await run(
+      `
+result = check(Path("${SCRIPTS}/leaky_scaler.py").read_text())
+say(**result)`,
+      // What is exported must not matter: nothing is sent.
+      { ANTHROPIC_API_KEY: 'sk-ant-none', FLEET_REDIS_URL: 'redis://127.0.0.1:1' },
+    );
+    expect(said).toMatchObject({
+      file: '-',
+      status: 'corrected',
+      agent: { runner: 'offline' },
+      findings: [{ kind: 'scaling', severity: 'low', outcome: 'corrected', startLine: 41, endLine: 46 }],
+    });
+    expect(said.solution.content).toContain('scaler.fit_transform(X_train)');
+    expect(said.solution.content).not.toBe(SCALER);
+  });
+
+  it('files are checked each for itself, also by asyncio, and a notebook in its cells', async () => {
+    const said = await run(`
+import tempfile
+os.chdir(tempfile.mkdtemp())
+cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": each}
+         for each in Path("${SCRIPTS}/leaky_scaler.py").read_text().split("\\n\\n")]
+Path("leaky.ipynb").write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
+Path("-").write_text("x = 1\\n")
+Path("hidden.py").write_text("import sklearn\\nexec(code)\\nprint(model.score(X, y))\\n")
+
+async def both():
+    return await asyncio.gather(aio.check_files(["leaky.ipynb", "none.py", "${SCRIPTS}/clean_pipeline.py", "hidden.py"]), aio.check_file("-"))
+
+(notebook, missing, clean, hidden), dash = asyncio.run(both())
+say(cell=notebook["findings"][0]["cell"], missing=[type(missing).__name__, missing.file, missing.code], clean=clean["status"],
+    hidden=["notAnalyzed" in hidden, hidden["error"]["code"]], dash=dash["file"], none=check_files([]))`);
+    expect(said).toMatchObject({
+      missing: ['CheckFailed', 'none.py', 'unreadable-input'],
+      clean: 'clean',
+      hidden: [true, 'cannot-analyze'],
+      dash: './-',
+      none: [],
+    });
+    expect(said.cell).toBeGreaterThan(1);
+  });
+
+  it('what cannot be checked is a typed error, and a check that is cancelled or too late is stopped', async () => {
+    const said = await run(`
+def error(call):
+    try:
+        call()
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+
+sleep = [sys.executable, "-c", "import os, sys, time; open(os.environ['PIDS'], 'a').write(f'{os.getpid()}\\\\n'); time.sleep(600)"]
+os.environ["PIDS"] = os.path.join(os.environ["TMPDIR"], f"pids-{os.getpid()}")
+pids = lambda: Path(os.environ["PIDS"]).read_text().split() if os.path.exists(os.environ["PIDS"]) else []
+
+async def cancelled():
+    task = asyncio.create_task(aio.check("x\\n", command=sleep))
+    while len(pids()) < 1:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        return "cancelled"
+
+def alive(pid):
+    try:
+        os.kill(int(pid), 0)
+        return True
+    except ProcessLookupError:
+        return False
+
+ended = asyncio.run(cancelled())
+late = [error(lambda: check("x\\n", command=sleep, timeout_s=0.5)), error(lambda: asyncio.run(aio.check("x\\n", command=sleep, timeout_s=0.5)))]
+say(ended=ended, late=late, alive=[pid for pid in pids() if alive(pid)], errors=[error(call) for call in (
+    lambda: check("solution.py"), lambda: check(3), lambda: check_files("x.py"), lambda: check_file("none.py"),
+    lambda: check("x\\n", command="/none/fleet"), lambda: check("x\\n", command=["/none/fleet"]), lambda: asyncio.run(aio.check("x\\n", command=["/none/fleet"])),
+    lambda: check("x\\n", command=[sys.executable, "-c", "print('usage: fleet', file=__import__('sys').stderr)"]),
+)])`);
+    expect(said).toMatchObject({ ended: 'cancelled', alive: [] });
+    expect(said.late).toEqual(Array(2).fill(['CheckTimeout', 'the check has not ended within 0.5 s']));
+    expect(said.errors).toEqual([
+      [
+        'ValueError',
+        "'solution.py' is a path and no script: pass pathlib.Path('solution.py'), or call check_file",
+      ],
+      ['TypeError', 'script is a str or a path, and not int'],
+      ['TypeError', 'paths is a list of paths; call check_file for one'],
+      ['CheckFailed', '[unreadable-input] none.py does not exist'],
+      ['CommandNotFound', expect.stringMatching(/^there is no file '\/none\/fleet' .*FLEET_CLI/)],
+      ['CommandNotFound', '/none/fleet could not be started: No such file or directory'],
+      ['CommandNotFound', '/none/fleet could not be started: No such file or directory'],
+      ['CheckFailed', '[command-failed] usage: fleet'],
+    ]);
+  });
+});
