@@ -105,6 +105,8 @@ describe.each([
   ['twenty-first.jsonl', ['z_n18'], ['z_n25', 'z_n27', 'z_n32']],
   ['twenty-second.jsonl', ['h_s24', 'h_s32'], ['h_s14', 'h_s19']],
   ['twenty-third.jsonl', ['h_n10', 'h_n28'], ['h_n09 (fixed)', 'h_n20', 'h_n21']],
+  ['twenty-fourth.jsonl', ['t_s17', 't_s22', 't_s60'], ['t_s36', 't_s67']],
+  ['twenty-fifth.jsonl', [], ['t_n23', 't_n46', 't_n51']],
 ] satisfies [file: string, missed: string[], wrong?: string[]][])(
   'labeled scripts of %s',
   (file, known, elsewhere = []) => {
