@@ -28,13 +28,17 @@ export async function locationOf(handle: FileHandle): Promise<string | undefined
 }
 
 /**
- * The folder that a file should be in, where it is in another one. It is the open file that counts and not its name, which may
+ * The folder that a file should be in, where it is in another one: `within`, or that of `linkBoundary`. It is the open file that counts and not its name, which may
  * lead elsewhere by now.
  */
-export async function boundaryLeft(file: string, handle: FileHandle): Promise<string | undefined> {
-  if (namesStream(file)) return undefined;
+export async function boundaryLeft(
+  file: string,
+  handle: FileHandle,
+  within?: string,
+): Promise<string | undefined> {
+  if (within === undefined && namesStream(file)) return undefined;
   const location = (await locationOf(handle)) ?? (await realpath(file));
-  const boundary = await linkBoundary(file);
+  const boundary = within ?? (await linkBoundary(file));
   return isWithin(location, boundary) ? undefined : boundary;
 }
 

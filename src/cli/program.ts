@@ -13,6 +13,7 @@ const COMMAND_MODULES: readonly CommandModule[] = [
   { names: ['check'], load: async () => (await import('./commands/check.js')).addCheckCommand },
   { names: ['watch'], load: async () => (await import('./commands/watch.js')).addWatchCommand },
   { names: ['lsp'], load: async () => (await import('./commands/lsp.js')).addLspCommand },
+  { names: ['mcp'], load: async () => (await import('./commands/mcp.js')).addMcpCommand },
   { names: ['refine'], load: async () => (await import('./commands/refine.js')).addRefineCommand },
   { names: ['submit'], load: async () => (await import('./commands/submit.js')).addSubmitCommand },
   {

@@ -23,6 +23,8 @@ export function whyUnreadable(thrown: unknown): string {
 export interface ReadLimit {
   readonly bytes: number;
   readonly setting: string;
+  /** The real path of a folder that the file must be in, whatever links lead to it; default: that of `linkBoundary`. */
+  readonly within?: string;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat();
     assertRegularFile(file, found);
-    await assertLinkStaysInside(file, handle);
+    await assertLinkStaysInside(file, handle, limit);
     if (found.size > limit.bytes) throw tooLarge(file, limit);
     // A file may grow meanwhile, and some of the kernel's say that they are empty.
     return await collect(
@@ -91,8 +93,8 @@ export async function collect(
   return Buffer.concat(chunks);
 }
 
-async function assertLinkStaysInside(file: string, handle: FileHandle): Promise<void> {
-  const boundary = await boundaryLeft(file, handle);
+async function assertLinkStaysInside(file: string, handle: FileHandle, { within }: ReadLimit): Promise<void> {
+  const boundary = await boundaryLeft(file, handle, within);
   if (boundary === undefined) return;
   throw new UsageError('unreadable-input', `${file} is not read: ${leadsOutOf(boundary)}`);
 }

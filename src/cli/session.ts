@@ -8,8 +8,8 @@ import { RedisError } from '../errors.js';
 import { acquireThrowawayRedis } from '../fleet/embedded-redis.js';
 import type { FleetWorker } from '../fleet/worker.js';
 import { FleetClient } from '../producers/fleet-client.js';
-import type { MemoryLimits } from '../producers/memory-admission.js';
 import { asRedisError } from '../queues/redis-refusal.js';
+import { clientOptions } from './client-options.js';
 import { type CommandRedis, openRedis } from './command-redis.js';
 import { interruptible } from './interruption.js';
 import { knownKinds } from './known-kinds.js';
@@ -18,16 +18,8 @@ import { isSupervised } from './start/where-jobs-run.js';
 import { Submissions } from './submissions.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
-import { configuredLimits } from './text-limits.js';
 
 /** When the configuration wants submissions refused since Redis is nearly full. */
-export function memoryLimits({ redisAdmitPercent, maxStoredBytes }: Config): MemoryLimits {
-  return {
-    admitPercent: redisAdmitPercent,
-    ...(maxStoredBytes === undefined ? {} : { maxBytes: maxStoredBytes }),
-  };
-}
-
 /** How a command uses the fleet. */
 export interface SessionOptions {
   /** Whether it needs its jobs done: without a configured Redis there is then a worker in this process. */
@@ -71,14 +63,9 @@ async function openSession(
   const failureOf = (thrown: unknown) => failureIn(redis, thrown);
   const open = async () => {
     const fleet = await FleetClient.open({
-      redisUrl: redis.url,
+      ...clientOptions(config, redis.url, kinds),
       waitForSlow: isSupervised(config),
       prefix,
-      kinds,
-      limits: configuredLimits(config),
-      retentionDays: config.retentionDays,
-      offloadBytes: config.offloadBytes,
-      memory: memoryLimits(config),
     });
     closers.push(() => fleet.close());
     if (prefix !== config.prefix) {

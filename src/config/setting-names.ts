@@ -4,7 +4,7 @@ import { SETTINGS } from './settings.js';
 
 const PREFIX = 'FLEET_';
 
-/** Variables that are no settings of this program: of the Python package, and of docker-compose.yml. */
+/** Variables that are no settings of this program: of clients, of the Python package, and of docker-compose.yml. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'FLEET_URL',
   'FLEET_TOKEN',

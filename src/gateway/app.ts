@@ -2,6 +2,7 @@ import express, { type Express } from 'express';
 import { RequestError } from '../errors.js';
 import { BodyRoom } from './admission/body-room.js';
 import { ResourceLimits, resourceTable } from './admission/resource-limits.js';
+import { AGENTS_PATH, mountAgents } from './agents/mount-agents.js';
 import { mountLogin } from './auth/login.js';
 import { RequestRate } from './auth/request-rate.js';
 import { BOARD_PATH, mountBoard } from './board/board.js';
@@ -27,7 +28,7 @@ const PAGES = ['/', '/runs', BOARD_PATH, 'other'];
 /** The Express application of the gateway. */
 export function createApp(
   link: FleetLink,
-  { settings, logger }: GatewayOptions,
+  { settings, logger, answerAgent }: GatewayOptions,
   limits: ServerLimits,
   connections: Connections,
   open: OpenRequests,
@@ -58,6 +59,10 @@ export function createApp(
   for (const page of PAGES) metrics.expect(page, 'GET');
   mountDocs(app, () => openApiDocument(operations));
   mountOperations(app, operations, mounting);
+  if (answerAgent !== undefined) {
+    metrics.expect(AGENTS_PATH, 'POST');
+    mountAgents(app, answerAgent, mounting);
+  }
   app.post('/v1/jobs/:kind', (request) => {
     // Each kind has a route: this one is reached with other names only, and says which there are.
     link.kinds.get(request.params.kind);

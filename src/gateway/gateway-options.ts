@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { FleetClient } from '../producers/fleet-client.js';
 import type { KindRegistry } from '../queues/registry.js';
+import type { AnswerAgent } from './agents/mount-agents.js';
 import type { CostReader } from './costs.js';
 import type { GatewaySettings } from './gateway.js';
 import type { TransferRate } from './http/transfer-watch.js';
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   /** The kinds that have routes; default: the built-in ones. */
   readonly kinds?: KindRegistry;
   readonly costs: CostReader;
+  /** Answers agents by the Model Context Protocol; default: there is no such route. */
+  readonly answerAgent?: AnswerAgent;
   /** Shows an important message to the person who started the gateway. */
   readonly announce: (message: string) => void;
   readonly limits?: Partial<ServerLimits>;

@@ -107,16 +107,25 @@ export class LocalProcessing {
   ): Promise<{ readonly summary: SummarizeResult; readonly extracted: ExtractResult }> {
     // What cannot be extracted from is refused before anything is computed.
     this.#checked('extract', extract);
-    const summary = await this.#do('summarize', summarize, signal, async (parsed, work) => {
+    const summary = await this.summarize(summarize, signal);
+    const complete = completePayload('extract', extract, [{ kind: 'summarize', result: summary }]);
+    return { summary, extracted: await this.extract(complete, signal) };
+  }
+
+  /** The result of a `summarize` job. @throws as `check`. */
+  summarize(payload: SummarizePayload, signal: AbortSignal): Promise<SummarizeResult> {
+    return this.#do('summarize', payload, signal, async (parsed, work) => {
       const { processSummarize } = await import('../processors/summarize.js');
       return processSummarize(parsed, work);
     });
-    const complete = completePayload('extract', extract, [{ kind: 'summarize', result: summary }]);
-    const extracted = await this.#do('extract', complete, signal, async (parsed, work) => {
+  }
+
+  /** The result of an `extract` job. @throws as `check`. */
+  extract(payload: PayloadOf<'extract'>, signal: AbortSignal): Promise<ExtractResult> {
+    return this.#do('extract', payload, signal, async (parsed, work) => {
       const { extractBlock } = await import('../processors/extract/extract-block.js');
       return extractBlock(parsed, work);
     });
-    return { summary, extracted };
   }
 
   /** Ends the threads at once, whatever they are doing. */

@@ -131,6 +131,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   refine: ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
   watch: ['watch'],
   lsp: ['lsp', '--stdio'],
+  mcp: ['mcp'],
   'check by agents': ['check', 'x.py'],
   'refine by agents': ['refine', '--solution', 'x.py', '--ablation', 'x.py', '--output', 'x.py'],
   'submit --wait': ['submit', 'solution-check', '--data', 'data.json', '--wait'],
@@ -152,7 +153,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   costs: ['costs'],
   token: ['token', 'list'],
 };
-const ANALYZING = ['check', 'refine', 'watch', 'lsp'];
+const ANALYZING = ['check', 'refine', 'watch', 'lsp', 'mcp'];
 const WORKERS = [
   'check by agents',
   'refine by agents',

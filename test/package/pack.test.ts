@@ -122,6 +122,7 @@ describe('importing the installed package', () => {
       '@bull-board/express',
       'pino',
       'vscode-languageserver',
+      '@modelcontextprotocol/sdk',
     ]) {
       expect([...loaded]).not.toContain(heavy);
     }

@@ -63,6 +63,8 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   // Jobs' work without a fleet, with the threads of a worker.
   local: ['processors', 'fleet', 'agents', 'queues', 'trial'],
   // What an editor shows of local work.
+  // What an agent may have done: here, or by jobs.
+  mcp: ['local', 'processors', 'agents', 'leakage', 'contamination', 'producers', 'queues'],
   'language-server': ['local', 'processors', 'agents', 'leakage', 'solution'],
   gateway: ['producers', 'queues'],
   // Of the producers the types, and the check of option names: the client loads no queue.
@@ -150,7 +152,13 @@ const PACKAGES_AT_START: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that one command needs, and nobody who runs another one may wait for. */
-const OF_ONE_COMMAND = ['vscode-languageserver/node', 'vscode-languageserver-textdocument'];
+const OF_ONE_COMMAND = [
+  'vscode-languageserver/node',
+  'vscode-languageserver-textdocument',
+  '@modelcontextprotocol/sdk/server/mcp.js',
+  '@modelcontextprotocol/sdk/server/stdio.js',
+  '@modelcontextprotocol/sdk/server/streamableHttp.js',
+];
 
 /** The packages that a module loads with it: what it imports only when it is needed does not count. */
 async function packagesLoadedWith(entries: readonly string[]): Promise<Record<string, string[]>> {

@@ -9,14 +9,14 @@ import { startTraceExporter } from '../../fleet/trace-exporter.js';
 import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetClient } from '../../producers/fleet-client.js';
+import { clientOptions } from '../client-options.js';
 import { openRedis } from '../command-redis.js';
 import { costReader } from '../cost-reader.js';
 import { type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
-import { memoryLimits } from '../session.js';
+import { agentAnswers } from '../mcp/agent-answers.js';
 import { configWith } from '../start/config-with.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printNote } from '../terminal/print.js';
-import { configuredLimits } from '../text-limits.js';
 
 /** Well below the idle time after which common proxies cut a connection, in milliseconds. */
 const STREAM_PING_MS = 10_000;
@@ -76,6 +76,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const redis = await openRedis(config);
   const traces = await startTraceExporter(logger);
   const workers: FleetWorker[] = [];
+  const agents = agentAnswers(config);
   try {
     const gateway = await startGateway({
       host: options.host,
@@ -87,17 +88,12 @@ async function serve(options: ServeOptions): Promise<void> {
       openFleet: async () => {
         await checkRedis(redis.url, { warn: (message) => logger.warn(message) });
         return FleetClient.open({
-          redisUrl: redis.url,
-          prefix: config.prefix,
-          kinds,
-          limits: configuredLimits(config),
-          retentionDays: config.retentionDays,
+          ...clientOptions(config, redis.url, kinds),
           ...(telemetry === undefined ? {} : { telemetry }),
-          offloadBytes: config.offloadBytes,
-          memory: memoryLimits(config),
         });
       },
       costs: costReader,
+      answerAgent: agents.answer,
       announce: (message) => printNote(`\n${message}\n`),
     });
     try {
@@ -110,6 +106,7 @@ async function serve(options: ServeOptions): Promise<void> {
       logger.info({ signal: await stopped }, 'stopping');
     } finally {
       await gateway.close();
+      await agents.close();
       await Promise.all(workers.map((worker) => worker.stop(config.drainSeconds * 1_000)));
     }
   } finally {

@@ -23,6 +23,7 @@ export const COMMAND_PARTS: Readonly<Record<string, PartsOf>> = {
   refine: analysisOrWorker,
   watch: () => ['analysis'],
   lsp: () => ['analysis'],
+  mcp: () => ['analysis'],
   submit: (config, { wait }) => (wait === true ? ownWorker(config, {}) : []),
   wait: ownWorker,
   worker: () => ['worker'],

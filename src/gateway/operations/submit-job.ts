@@ -1,13 +1,17 @@
+import type { Response } from 'express';
 import { z } from 'zod';
 import { PayloadError } from '../../errors.js';
 import { addJob } from '../../producers/add-job.js';
+import type { AddOptions } from '../../producers/add-options.js';
+import type { JobHandle } from '../../producers/job-handle.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import type { JobKind } from '../../queues/kind.js';
 import { namedQueues } from '../../queues/queue-fields.js';
-import type { KindRegistry } from '../../queues/registry.js';
+import type { KindName, KindRegistry, PayloadInputOf } from '../../queues/registry.js';
 import { assertAllowed } from '../admission/payload-rules.js';
 import { callerIdOf } from '../auth/caller-id.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
+import type { Gateway } from '../gateway.js';
 import { isWait, WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation } from '../http/operation.js';
 import { locationOf, submitted, waitingOf, waitReply } from './job-resource.js';
@@ -27,6 +31,30 @@ export function inBody(thrown: unknown, at: string): unknown {
     return thrown;
   const field = `${at}.${thrown.field}`;
   return new PayloadError(thrown.code, thrown.message, { field, cause: thrown });
+}
+
+/**
+ * Submits one job within the rights and the limits of the caller.
+ * @throws as `addJob`; RequestError if the caller or the fleet has too many jobs, or the payload names what is not allowed.
+ */
+export async function submitJob(
+  gateway: Gateway,
+  response: Response,
+  contract: JobKind,
+  payload: Readonly<Record<string, unknown>>,
+  options: AddOptions = {},
+): Promise<JobHandle> {
+  const own = ownSubmission(response, options);
+  await assertAllowed(payload, 'payload', gateway.settings);
+  const queues = namedQueues(gateway.fleet.kinds, contract, payload);
+  const submit = () => addJob(gateway.fleet, contract.name, payload as PayloadInputOf<KindName>, own);
+  return gateway.admission
+    .within(submitterOfResponse(response), [[contract.name, 1]], () =>
+      gateway.pipelineQueues.within(queues, callerIdOf(response), submit),
+    )
+    .catch((thrown: unknown) => {
+      throw inBody(thrown, 'payload');
+    });
 }
 
 function submitOperation(contract: JobKind): Operation {
@@ -55,20 +83,8 @@ function submitOperation(contract: JobKind): Operation {
     handle: async (call) => {
       const { body, query, gateway, idempotencyKey, response } = call;
       const { payload: input, ...fields } = body;
-      const options = ownSubmission(response, {
-        ...submitOptions(fields),
-        ...keyOf(body.key, idempotencyKey),
-      });
-      await assertAllowed(input, 'payload', gateway.settings);
-      const submit = () => addJob(gateway.fleet, kind, input, options);
-      const queues = namedQueues(gateway.fleet.kinds, contract, input);
-      const job = await gateway.admission
-        .within(submitterOfResponse(response), [[kind, 1]], () =>
-          gateway.pipelineQueues.within(queues, callerIdOf(response), submit),
-        )
-        .catch((thrown: unknown) => {
-          throw inBody(thrown, 'payload');
-        });
+      const options = { ...submitOptions(fields), ...keyOf(body.key, idempotencyKey) };
+      const job = await submitJob(gateway, response, contract, input, options);
       if (isWait(query)) return later(waitReply, waitingOf(call), job.id, query);
       return {
         status: 202,
