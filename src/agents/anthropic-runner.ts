@@ -32,5 +32,5 @@ export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): Age
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
   });
-  return createModelRunner(transport, rest, DEFAULT_MODEL);
+  return createModelRunner(transport, rest, { model: DEFAULT_MODEL });
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type Clock, systemClock } from '../calls/clock.js';
 import { outputFormat } from '../calls/output-format.js';
 import type { CallSettings } from '../calls/perform-call.js';
-import { type OwnPrices, priceListOf } from '../calls/prices.js';
+import { type OwnPrices, type PriceList, priceListOf } from '../calls/prices.js';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../calls/retry-policy.js';
 import { DEFAULT_CALL_LIMITS } from '../calls/send-call.js';
 import type { CallRequest, Transport } from '../calls/transport.js';
@@ -55,17 +55,19 @@ export const MODEL_RUNNER_OPTIONS: OptionNames<ModelRunnerOptions> = {
 const SCHEMA_RETRIES = 2;
 const EMPTY_TEXT_RETRIES = 1;
 
-/**
- * A runner that asks a model through a provider's API.
- *
- * @param defaultModel model where neither the request, the agent nor the options name one
- */
+/** What a runner uses where neither the request, the agent nor the options say something else. */
+interface RunnerDefaults {
+  readonly model?: string | undefined;
+  readonly prices?: PriceList;
+}
+
+/** A runner that asks a model through a provider's API. */
 export function createModelRunner(
   transport: Transport,
   options: ModelRunnerOptions,
-  defaultModel?: string,
+  defaults: RunnerDefaults = {},
 ): AgentRunner {
-  const settings = callSettings(transport, options);
+  const settings = callSettings(transport, options, defaults);
 
   async function ask(
     request: AgentRequest<unknown>,
@@ -91,7 +93,7 @@ export function createModelRunner(
     const offered = await offeredFiles(request, context);
     const first = await firstRequest(request, prompt, offered.files !== null, {
       maxTokens: options.maxTokens,
-      model: options.model ?? defaultModel,
+      model: options.model ?? defaults.model,
     });
     const conversation = new Conversation(
       {
@@ -120,11 +122,16 @@ export function createModelRunner(
   return { name: transport.provider, ask: ask as AgentRunner['ask'] };
 }
 
-function callSettings(transport: Transport, options: ModelRunnerOptions): CallSettings {
-  const { callIdleMs, callTimeoutMs, callRetries, prices } = options;
+function callSettings(
+  transport: Transport,
+  options: ModelRunnerOptions,
+  defaults: RunnerDefaults,
+): CallSettings {
+  const { callIdleMs, callTimeoutMs, callRetries } = options;
+  const prices = options.prices === undefined ? defaults.prices : priceListOf(options.prices);
   return {
     transport,
-    ...(prices === undefined ? {} : { prices: priceListOf(prices) }),
+    ...(prices === undefined ? {} : { prices }),
     limits: {
       idleMs: callIdleMs ?? DEFAULT_CALL_LIMITS.idleMs,
       totalMs: callTimeoutMs ?? DEFAULT_CALL_LIMITS.totalMs,

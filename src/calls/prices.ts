@@ -11,7 +11,7 @@ export interface TokenPrices {
 
 export interface ModelPrices extends TokenPrices {
   /** Prices of every token of a request whose whole prompt, cached parts included, is longer than `above`. */
-  readonly longPrompt?: TokenPrices & { readonly above: number };
+  readonly longPrompt?: (TokenPrices & { readonly above: number }) | undefined;
 }
 
 export type PriceList = Readonly<Record<string, ModelPrices>>;

@@ -42,6 +42,7 @@ export function settledCall(
       state: stateOf(outcome, billed),
       at,
       outcome: outcome.class,
+      ...(outcome.message === undefined ? { detail: outcome.detail } : {}),
       ...(tokens === undefined ? {} : { tokens: { ...tokens } }),
       ...(costUsd === undefined ? {} : { costUsd }),
     },

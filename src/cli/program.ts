@@ -26,6 +26,10 @@ const COMMAND_MODULES: readonly CommandModule[] = [
     load: async () => (await import('./commands/contamination.js')).addContaminationCommand,
   },
   { names: ['known'], load: async () => (await import('./commands/known.js')).addKnownCommand },
+  {
+    names: ['record', 'replay'],
+    load: async () => (await import('./commands/recordings.js')).addRecordingCommands,
+  },
   { names: ['costs'], load: async () => (await import('./commands/costs.js')).addCostsCommand },
   { names: ['worker'], load: async () => (await import('./commands/worker.js')).addWorkerCommand },
   { names: ['serve'], load: async () => (await import('./commands/serve.js')).addServeCommand },

@@ -46,6 +46,8 @@ export const EndedCallSchema = z.object({
   at: z.number(),
   /** Outcome class of the call; absent if its worker crashed. */
   outcome: z.string().optional(),
+  /** What happened, in one clause, where there is no answer. */
+  detail: z.string().optional(),
   /** What it cost; null if the model has no known price; absent if nothing is known to be billed. */
   costUsd: usd.optional(),
   tokens: z

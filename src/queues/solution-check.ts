@@ -9,7 +9,8 @@ export const LEAKAGE_STATUSES = ['Yes Data Leakage', 'No Data Leakage'] as const
 const FINDING_SOURCES = ['agent', 'analysis'] as const;
 export type FindingSource = (typeof FINDING_SOURCES)[number];
 /** Whose findings count beside a model. */
-export type Opinion = 'both' | FindingSource;
+export const OPINIONS = ['both', ...FINDING_SOURCES] as const;
+export type Opinion = (typeof OPINIONS)[number];
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 

@@ -145,6 +145,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   submit: ['submit', 'solution-check', '--data', 'data.json'],
   get: ['get', 'solution-check:1'],
   cancel: ['cancel', 'solution-check:1'],
+  record: ['record', 'solution-check:1'],
+  replay: ['replay', 'x.json'],
   retry: ['retry', 'solution-check:1'],
   list: ['list'],
   dead: ['dead', 'list'],

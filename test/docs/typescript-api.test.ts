@@ -14,6 +14,7 @@ const ENTRY_POINTS: Readonly<Record<string, string>> = {
   'solution-fleet/worker': 'src/worker.ts',
   'solution-fleet/contamination': 'src/contamination/index.ts',
   'solution-fleet/http': 'src/http-client/index.ts',
+  'solution-fleet/testing': 'src/testing/index.ts',
 };
 const PAGES = ['typescript-api.md', 'typescript-api/without-a-queue.md', 'typescript-api/workers.md']
   .map((page) => readFileSync(packagePath('docs', page), 'utf8'))

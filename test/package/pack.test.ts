@@ -140,6 +140,7 @@ describe('importing the installed package', () => {
     'solution-fleet/worker',
     'solution-fleet/contamination',
     'solution-fleet/http',
+    'solution-fleet/testing',
   ];
   it('finds every entry as code', () => {
     const code = ENTRIES.map((entry) => `await import('${entry}');`).join('\n');

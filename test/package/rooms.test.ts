@@ -62,6 +62,9 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Jobs' work without a fleet, with the threads of a worker.
   local: ['processors', 'fleet', 'agents', 'queues', 'trial'],
+  // An ended job as a file, and its processor run again.
+  recordings: ['processors', 'producers', 'fleet', 'agents', 'calls', 'queues', 'trial'],
+  testing: ['recordings', 'processors', 'producers', 'fleet', 'agents', 'calls', 'queues'],
   // What an editor shows of local work.
   // What an agent may have done: here, or by jobs.
   mcp: ['local', 'processors', 'agents', 'leakage', 'contamination', 'producers', 'queues'],

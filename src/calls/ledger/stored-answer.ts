@@ -6,7 +6,7 @@ import { ContentBlockSchema, type ReceivedMessage } from '../message.js';
 
 const count = z.int().nonnegative();
 
-const StoredAnswerSchema = z.object({
+export const StoredAnswerSchema = z.object({
   id: z.string().optional(),
   model: z.string().optional(),
   content: z.array(ContentBlockSchema),

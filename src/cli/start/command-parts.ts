@@ -39,6 +39,8 @@ export const COMMAND_PARTS: Readonly<Record<string, PartsOf>> = {
   dead: none,
   contamination: none,
   known: none,
+  record: none,
+  replay: none,
   costs: none,
   token: none,
 };

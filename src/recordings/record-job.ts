@@ -1,0 +1,173 @@
+import { chooseRunner } from '../agents/select-runner.js';
+import { pricesOf } from '../calls/cost.js';
+import { unpackAnswer } from '../calls/ledger/stored-answer.js';
+import { OUTCOMES, type OutcomeClass } from '../calls/outcome.js';
+import { priceListOf } from '../calls/prices.js';
+import { redactErrorText } from '../config/redact.js';
+import type { Config } from '../config/settings.js';
+import { JobError, UsageError } from '../errors.js';
+import { payloadOf } from '../fleet/job-data.js';
+import { packageVersion } from '../package-root.js';
+import { findJob } from '../producers/find-job.js';
+import type { FleetClient } from '../producers/fleet-client.js';
+import { viewJob } from '../producers/job-view.js';
+import { type CallRecord, LEDGER_FIELD, readCallRecords } from '../queues/call-record.js';
+import { firstDifference } from './differences.js';
+import { type RecordedCall, type RecordedEnd, type Recording, RecordingSchema } from './recording.js';
+import { type RunOptions, runRecording } from './run-recording.js';
+
+/** The settings of the worker that decide what a job does; they have to be those with which it ran. */
+export type RecordedConfig = Pick<Config, 'agent' | 'model' | 'modelPrices' | 'maxTokens' | 'opinion'>;
+
+/**
+ * Records a job that completed or failed. It is run once with its recorded answers, and recorded only if it ends to the byte as it
+ * did. Then secrets are replaced; if there are some, the digests in the recorded end are those of the texts without them.
+ * @throws JobError `job-not-found`; UsageError if the job has not ended, or cannot be recorded, with the reason.
+ */
+export async function recordJob(
+  fleet: FleetClient,
+  id: string,
+  config: RecordedConfig,
+  options: RunOptions = {},
+): Promise<Recording> {
+  const original = await readRecording(fleet, id, config);
+  const run = await runRecording(original, options);
+  const difference = firstDifference(original.end, run.end);
+  if (difference !== undefined) {
+    throw cannotRecord(
+      id,
+      `run again with its recorded answers, it ends otherwise (${difference}). Use the version and the settings of the worker that ran it. A failure of the fleet, such as a used-up budget, cannot be recorded, nor can a job with child jobs`,
+    );
+  }
+  const clean = withoutSecrets({ ...original, requests: run.requests.map(plain) });
+  if (JSON.stringify(clean.payload) === JSON.stringify(original.payload)) return clean;
+  const { end, requests } = await runRecording(clean, options);
+  if (firstDifference(withoutDigests(clean.end), withoutDigests(end)) !== undefined)
+    throw cannotRecord(id, 'without the secrets in its payload it ends otherwise');
+  return { ...clean, end, requests: requests.map(plain) };
+}
+
+function cannotRecord(id: string, why: string): UsageError {
+  return new UsageError('usage', `the job ${id} cannot be recorded: ${why}.`, { field: 'id' });
+}
+
+/** Digests are those of texts that may have had secrets. */
+function withoutDigests(end: RecordedEnd): unknown {
+  return JSON.parse(JSON.stringify(end).replace(/"[0-9a-f]{64}"/g, '""'));
+}
+
+async function readRecording(fleet: FleetClient, id: string, config: RecordedConfig): Promise<Recording> {
+  const location = await findJob(fleet, id);
+  const { kind: name, job } = location;
+  if (!fleet.kinds.has(name)) {
+    throw new UsageError('usage', `the job ${id} is one of a pipeline queue; the fleet does not run it`, {
+      field: 'id',
+    });
+  }
+  const kind = fleet.kinds.get(name);
+  const view = await viewJob(fleet, location);
+  const key = location.queue.toKey(id);
+  const [payload, records] = await Promise.all([
+    payloadOf(kind, job, { payloads: fleet.payloads, kinds: fleet.kinds }),
+    readCallRecords(fleet.client, key),
+  ]);
+  const { then: _, ...own } = payload;
+  const calls = await Promise.all(records.map((record, at) => recordedCall(fleet, key, record, at + 1)));
+  const end = endOf(id, view);
+  const settings = settingsOf(end, calls, config);
+  return {
+    recording: 1,
+    writtenBy: packageVersion(),
+    kind: name,
+    jobId: id,
+    payload: plain(own),
+    settings,
+    calls,
+    requests: [],
+    end,
+  };
+}
+
+function endOf(id: string, { state, result, error }: Awaited<ReturnType<typeof viewJob>>): RecordedEnd {
+  if (state === 'completed' && typeof result === 'object' && result !== null)
+    return { result: plain(result) as Record<string, unknown> };
+  if (state === 'failed' && error !== undefined) return { failure: error };
+  throw new UsageError(
+    'usage',
+    `the job ${id} is ${state}; only a job that completed or failed can be recorded`,
+    {
+      field: 'id',
+    },
+  );
+}
+
+async function recordedCall(
+  fleet: FleetClient,
+  key: string,
+  { step, turn, model, state, end }: CallRecord,
+  number: number,
+): Promise<RecordedCall> {
+  const bytes = await fleet.client.hgetBuffer(key, `${LEDGER_FIELD}:${number}:answer`);
+  const answer = bytes === null ? undefined : unpackAnswer(bytes);
+  if (answer?.broken !== undefined) {
+    throw new JobError(
+      'broken-record',
+      `the answer to call ${turn} of ${step} cannot be read: ${answer.broken}`,
+    );
+  }
+  const isKnown = end?.outcome !== undefined && Object.hasOwn(OUTCOMES, end.outcome);
+  return plain({
+    step,
+    turn,
+    model,
+    state: state === 'sent' ? 'in-doubt' : state,
+    outcome: isKnown ? (end.outcome as OutcomeClass) : 'incomplete',
+    detail: end?.detail,
+    tokens: end?.tokens,
+    answer: answer?.value,
+  }) as RecordedCall;
+}
+
+function settingsOf(
+  end: RecordedEnd,
+  calls: readonly RecordedCall[],
+  config: RecordedConfig,
+): Recording['settings'] {
+  const { agent, opinion, maxTokens, modelPrices = {} } = config;
+  const said =
+    'result' in end
+      ? (end.result.agent as { runner?: Recording['settings']['runner'] } | undefined)
+      : undefined;
+  const configured = chooseRunner(agent).name;
+  const called = configured === 'offline' ? 'anthropic' : configured;
+  const models = new Set(calls.flatMap(({ model, answer }) => [model, answer?.model ?? model]));
+  const prices = [...models].flatMap((model) => {
+    const list = pricesOf(model, priceListOf(modelPrices));
+    return list === null ? [] : [[model, list] as const];
+  });
+  return plain({
+    runner: said?.runner ?? (calls.length > 0 ? called : configured),
+    opinion,
+    maxTokens,
+    model: calls[0]?.model,
+    prices: Object.fromEntries(prices),
+  });
+}
+
+/** As it comes back from a file: without fields that are undefined. */
+function plain<T>(data: T): T {
+  return JSON.parse(JSON.stringify(data)) as T;
+}
+
+/** Every text without what this process knows to be secret, and without what looks like it. */
+function withoutSecrets(recording: Recording): Recording {
+  const clean = (data: unknown): unknown => {
+    if (typeof data === 'string') return redactErrorText(data);
+    if (Array.isArray(data)) return data.map(clean);
+    if (typeof data !== 'object' || data === null) return data;
+    return Object.fromEntries(
+      Object.entries(data).map(([name, value]) => [redactErrorText(name), clean(value)]),
+    );
+  };
+  return RecordingSchema.parse(clean(recording));
+}
