@@ -217,6 +217,25 @@ describe('what is fitted before several cross-validations', () => {
     );
   });
 
+  it('REQ-SF-019: fits one after another go into one pipeline with the steps that are there', async () => {
+    const text = await repairOf([
+      ...CV,
+      'from sklearn.impute import SimpleImputer',
+      'from sklearn.pipeline import make_pipeline',
+      ...DATA,
+      'imputer, scaler = SimpleImputer(), StandardScaler()',
+      'filled = imputer.fit_transform(X.drop(columns="at"))',
+      'scaled = scaler.fit_transform(filled)',
+      ...models('scaled', (name) => `make_pipeline(MinMaxScaler(), ${name})`),
+    ]);
+    const now = models(
+      'X.drop(columns="at")',
+      (name) => `make_pipeline(imputer, scaler, MinMaxScaler(), ${name})`,
+    );
+    expect(text).toContain(now.join('\n'));
+    expect(text).not.toContain('fit_transform');
+  });
+
   it('REQ-SF-019: is not rewritten if sampled rows get predictions, which have to be as many as the labels', async () => {
     const text = await repairOf([
       'from sklearn.model_selection import cross_val_predict',

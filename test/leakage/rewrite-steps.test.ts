@@ -152,6 +152,11 @@ it('a choice is not made on one of several values that a line gives together', a
   expect(await repairOf(script.split('\n'))).toMatch(/^Not rewritten: `a` is not made in one line/);
 });
 
+it('REQ-SF-019: a table of all rows that is made beside the fit is not put beside the training rows', async () => {
+  const script = labeledScripts('disguises.txt').find(({ id }) => id === 'HK89')?.script ?? '';
+  expect(await repairOf(script.split('\n'))).toMatch(/^Not rewritten/);
+});
+
 it('the table of labels is not scaled by a scaler of its own', async () => {
   const script = labeledScripts('corrections.txt').find(({ id }) => id === 'T26')?.script ?? '';
   expect(await repairOf(script.split('\n'))).toContain('.fit(table[fit_rows]).transform(table)');

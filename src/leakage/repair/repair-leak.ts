@@ -29,14 +29,13 @@ import { asTheyAre, atTheirCalls, type Lift } from './leaks-at-calls.js';
 import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnPickedRows, fitOnRowsPickedOnce } from './picked-rows.js';
-import { fitInsideFolds } from './pipeline.js';
 import { learnOnFirstRows } from './rows-first/learn-on-first-rows.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
 import { readSplitCall } from './split-parts.js';
 import { type Tidied, tidied } from './tidy/tidy.js';
 import { learnFromTrainingPart } from './training-part.js';
-import { fitInValidations } from './validated-pipelines.js';
+import { fitInValidations } from './validated/fit-in-validations.js';
 
 /** The text that replaces a block, or why there is no certain one. */
 export type Repair =
@@ -79,7 +78,6 @@ const OTHERWISE: readonly Strategy[] = [
   leaveOutScoredRows,
   fitOnPickedRows,
   fitOnRowsPickedOnce,
-  fitInsideFolds,
   fitInValidations,
   onlyTransform,
   learnOnRowsOfLaterSplit,

@@ -288,6 +288,14 @@ async function correctFinding(
     occurrences: block.occurrences,
     matched: block.matched,
   };
+  const isOfAnalysis = source === 'analysis' && context.isFollowed;
+  if (!correction.ok && isOfAnalysis && (await isGoneFrom(script, answer, meant, context)))
+    return {
+      ...described,
+      codeBlock: original?.text ?? block.text,
+      outcome: 'superseded',
+      reason: [answer.reason, 'An earlier correction removed this leak.'].filter(Boolean).join(' '),
+    };
   if (!correction.ok) {
     context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
     return {
@@ -305,6 +313,19 @@ async function correctFinding(
     ...(correction.notes === undefined ? {} : { notes: [...correction.notes] }),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
   };
+}
+
+/** Whether the lines of a leak are still there, and an earlier correction has removed the leak. */
+async function isGoneFrom(
+  script: CorrectedScript,
+  { kind }: AnnotatedLeakageAnswer,
+  meant: readonly MeantLeak[],
+  { analyst }: CorrectionContext,
+): Promise<boolean> {
+  // Several leaks may have the same block.
+  const own = meant.filter((leak) => leak.kind === kind);
+  if (script.content === script.original || own.length === 0) return false;
+  return (await movedLeak(script.content, own, analyst)) === undefined;
 }
 
 /** Who says that it is a leak, if both were asked. */

@@ -4,6 +4,7 @@ import type { Call, Expr, FunctionDefinition, Stmt } from '../../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
+  namesInExpression,
   ownExpressions,
   partsOf,
   rootName,
@@ -260,6 +261,7 @@ export class Saying {
       if (part.type === 'name') {
         if (hasRows(this.#context, this.#leak, part.id) && !isLength(parents))
           edits.push(this.#pickName(part, parents));
+        else if (!isLength(parents)) this.#checkMadeBeside(part.id);
         return;
       }
       if (part.type === 'lambda') throw new NotSaid('the statistic is computed inside a lambda');
@@ -268,6 +270,18 @@ export class Saying {
     visit(expression, []);
     if (edits.length === 0 && !optional) throw new NotSaid('the rows of the fit have no name before it');
     return edits;
+  }
+
+  /** `shadow = X.apply(rng.permutation)` in the loop of the fit: it has all rows, and is not divided. */
+  #checkMadeBeside(name: string): void {
+    for (const inner of statementsIn(this.#anchor)) {
+      if (inner === this.#anchor || inner.type !== 'assign') continue;
+      const isMade = inner.targets.some((target) => rootName(target) === name);
+      const isOfRows = [...namesInExpression(inner.value)].some(({ id }) =>
+        hasRows(this.#context, this.#leak, id),
+      );
+      if (isMade && isOfRows) throw new NotSaid(`\`${name}\` is made of the rows beside the fit`);
+    }
   }
 
   #pickName(name: Expr & { type: 'name' }, parents: readonly Expr[]): TextEdit {
