@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import unittest
+from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from solution_fleet import ApiError, FleetClient
+from solution_fleet.aio import AsyncFleetClient
 from solution_fleet.types import Evaluation
 
 EVALUATION: Evaluation = {"queue": "evaluate", "name": "score"}
@@ -49,16 +52,17 @@ class ForeignAnswersTest(unittest.TestCase):
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
-        self.fleet = FleetClient(f"http://127.0.0.1:{server.server_port}", retry_timeout_s=0)
+        self.port = server.server_port
+        self.fleet = FleetClient(f"http://127.0.0.1:{self.port}", retry_timeout_s=0)
 
     def test_they_are_errors_of_this_package(self) -> None:
-        calls = {
+        calls: dict[str, Callable[[], object]] = {
             "job": lambda: self.fleet.job("x"),
             "jobs": lambda: self.fleet.jobs(),
             "submit": lambda: self.fleet.submit("solution-check", {}),
             "claim": lambda: self.fleet.claim("evaluate"),
             "wait": lambda: self.fleet.wait("x", 0),
-            "batch": lambda: self.fleet.submit_batch([{"kind": "summarize", "payload": {}}]),  # type: ignore[typeddict-item]
+            "batch": lambda: self.fleet.submit_batch([{"kind": "summarize", "payload": {}}]),
             "guarded": lambda: self.fleet.guarded_evaluation(solution="x = 1", evaluation=EVALUATION),
             "candidates": lambda: self.fleet.candidate_batch(candidates=[], evaluation=EVALUATION),
             "dead letters": lambda: self.fleet.dead_letters.find(),
@@ -70,6 +74,24 @@ class ForeignAnswersTest(unittest.TestCase):
                     _Handler.status, _Handler.answer = status, answer
                     with self.subTest(status=status, what=what, call=name), self.assertRaises(ApiError):
                         call()
+
+    def test_they_are_errors_by_asyncio_too(self) -> None:
+        fleet = AsyncFleetClient(f"http://127.0.0.1:{self.port}", retry_timeout_s=0)
+        calls: dict[str, Callable[[], Awaitable[object]]] = {
+            "job": lambda: fleet.job("x"),
+            "batch": lambda: fleet.submit_batch([{"kind": "summarize", "payload": {}}]),
+            "known": lambda: fleet.known.of("t"),
+        }
+
+        async def run() -> None:
+            for status in (200, 400):
+                for what, answer in ANSWERS.items():
+                    for name, call in calls.items():
+                        _Handler.status, _Handler.answer = status, answer
+                        with self.subTest(status=status, what=what, call=name), self.assertRaises(ApiError):
+                            await call()
+
+        asyncio.run(run())
 
     def test_a_script_is_passed_as_its_text(self) -> None:
         with self.assertRaisesRegex(TypeError, r'a str, and not dict; pass solution\["content"\]'):

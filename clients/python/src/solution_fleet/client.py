@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import threading
-import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Literal, cast, overload
-from urllib.parse import quote, urlencode
+from typing import TYPE_CHECKING, Any, Callable, Literal, TypeVar, cast, overload
 
-from .answers import field, script_text
-from .batches import submit_in_batches
+from . import operations
 from .dead_letters import DeadLetters
-from .errors import ApiError, WaitTimeout
+from .errors import ApiError
 from .evaluations import Claim, evaluate_claims
 from .events import JobEvent, follow
+from .gateway import Gateway
 from .handles import CandidateBatch, GuardedEvaluation, JobHandle, RefinementStep
 from .known import KnownSolutions
-from .option_names import meant, renamed, with_new_names
+from .operations import Operation, Request, json_options
+from .option_names import renamed
 from .transport import Transport
 from .types import (
     BatchJob,
@@ -29,6 +26,7 @@ from .types import (
     Evaluation,
     ExtractPayload,
     ExtractResult,
+    Health,
     Job,
     JobState,
     NewBlockAnswer,
@@ -48,9 +46,7 @@ if TYPE_CHECKING:
     # Known to every type checker; there at run time it need not be.
     from typing_extensions import Unpack
 
-#: Longest time that one request waits at the gateway, in seconds; a longer wait is several requests.
-_LONG_POLL = 30.0
-_ENDED = frozenset({"completed", "failed", "cancelled"})
+Result = TypeVar("Result")
 
 
 class FleetClient:
@@ -72,8 +68,7 @@ class FleetClient:
         timeout_s: float = 30.0,
         retry_timeout_s: float = 60.0,
     ) -> None:
-        url = url or os.environ.get("FLEET_URL") or "http://127.0.0.1:8080"
-        self._transport = Transport(url, token or os.environ.get("FLEET_TOKEN"), timeout_s, retry_timeout_s)
+        self._transport = Transport(Gateway.of(url, token), timeout_s, retry_timeout_s)
         #: The known solutions that contamination checks compare answers with.
         self.known = KnownSolutions(self)
         #: Jobs that failed for good.
@@ -112,11 +107,11 @@ class FleetClient:
         Options: ``key`` (the same key and payload are the same job, also after a restart of the pipeline),
         ``force``, ``tenant``, ``priority``, ``delay_s``, ``budget_usd``.
         """
-        return self._handle(self._post(f"/v1/jobs/{_part(kind)}", {"payload": payload, **_json(options)}))
+        return self._handle(self.perform(operations.submit(kind, payload, json_options(options))))
 
     def submit_batch(self, jobs: Sequence[BatchJob]) -> list[JobHandle[Any] | ApiError]:
         """Submits any number of jobs in few requests. Each stands for itself: an error says why one was refused."""
-        outcomes = submit_in_batches(lambda body: self.request("POST", "/v1/jobs:batch", body), jobs)
+        outcomes = self.perform(operations.submit_batch(jobs))
         return [each if isinstance(each, ApiError) else self._handle(each) for each in outcomes]
 
     def refinement_step(
@@ -132,14 +127,11 @@ class FleetClient:
 
         Options: those of :meth:`submit`, and ``tags``, ``model``, ``workspace``.
         """
-        body = {
-            "ablationCode": ablation_code,
-            "rawOutput": raw_output,
-            "solution": {"content": script_text(solution)},
-            "previousBlocks": list(previous_blocks),
-        }
-        answer = self._post("/v1/flows/refinement", {**body, **_json(options)})
-        return RefinementStep(self._handle(field(answer, "extract")), self._handle(field(answer, "summarize")))
+        wanted = json_options(options)
+        step = self.perform(
+            operations.refinement_step(ablation_code, raw_output, solution, previous_blocks, wanted)
+        )
+        return RefinementStep(self._handle(step.parent), self._handle(step.child))
 
     def guarded_evaluation(
         self, *, solution: str, evaluation: Evaluation, **options: Unpack[CheckOptions]
@@ -149,8 +141,7 @@ class FleetClient:
         Options: those of :meth:`submit`, and ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
         ``on_uncorrected``, ``contamination``, ``require``, ``allow_unjudged``.
         """
-        body = {"solution": {"content": script_text(solution)}, "evaluation": evaluation}
-        return self._guarded(self._post("/v1/flows/guarded-evaluation", {**body, **_json(options)}))
+        return self._guarded(self.perform(operations.guarded_evaluation(solution, evaluation, json_options(options))))
 
     def candidate_batch(
         self,
@@ -165,19 +156,17 @@ class FleetClient:
         Options: those of :meth:`submit`, and ``tags``, ``model``, ``workspace``, ``verify``, ``trial``,
         ``on_uncorrected``, ``contamination``, ``require``, ``allow_unjudged``.
         """
-        body: dict[str, Any] = {"candidates": list(candidates), "evaluation": evaluation}
-        if after_all is not None:
-            body["afterAll"] = after_all
-        answer = self._post("/v1/flows/candidate-batch", {**body, **_json(options)})
-        evaluations = [self._guarded(each) for each in field(answer, "evaluations", list)]
-        after = answer.get("afterAll")
+        wanted = json_options(options)
+        batch = self.perform(operations.candidate_batch(candidates, evaluation, after_all, wanted))
+        after = batch.after_all
+        evaluations = [self._guarded(each) for each in batch.evaluations]
         return CandidateBatch(evaluations, None if after is None else self._handle(after))
 
     # Following
 
     def job(self, job_id: str) -> Job:
         """A job as it is now."""
-        return _job(self.request("GET", f"/v1/jobs/{_part(job_id)}"))
+        return self.perform(operations.job(job_id))
 
     def jobs(
         self,
@@ -188,15 +177,14 @@ class FleetClient:
         limit: int = 100,
     ) -> list[Job]:
         """Jobs without their results, newest first within their kind."""
-        wanted = {"kind": kind, "state": state, "run": run, "limit": limit}
-        query = urlencode({name: value for name, value in wanted.items() if value is not None})
-        jobs: list[Job] = field(self.request("GET", f"/v1/jobs?{query}"), "jobs", list)
-        return jobs
+        return self.perform(operations.jobs(kind, state, run, limit))
 
-    def run(self, name: str) -> Run:
-        """Everything of one pipeline run, which is what the tag ``run`` names: jobs as trees, states, cost."""
-        run: Run = self.request("GET", f"/v1/runs/{_part(name)}")
-        return run
+    def run(self, name: str, *, limit: int | None = None) -> Run:
+        """Everything of one pipeline run, which is what the tag ``run`` names: jobs as trees, states, cost.
+
+        :param limit: most jobs that are read; default: 1,000.
+        """
+        return self.perform(operations.run(name, limit))
 
     @renamed(timeout="timeout_s")
     def wait(self, job_id: str, timeout_s: float | None = None, *, follow: bool = True) -> Job:
@@ -204,39 +192,26 @@ class FleetClient:
 
         ``follow=False``: returns once the job has its result. Raises :class:`WaitTimeout` after ``timeout_s`` seconds.
         """
-        give_up_at = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            left = _LONG_POLL if give_up_at is None else max(0.0, give_up_at - time.monotonic())
-            seconds = min(left, _LONG_POLL)
-            path = f"/v1/jobs/{_part(job_id)}?wait={round(seconds * 1000)}ms"
-            if not follow:
-                path += "&follow=false"
-            job = _job(self._transport.send("GET", path, wait=seconds))
-            if job["state"] in _ENDED or (not follow and "followUps" in job):
-                return job
-            if timeout_s is not None and left <= _LONG_POLL:
-                raise WaitTimeout(job_id, timeout_s)
+        return self.perform(operations.wait(job_id, timeout_s, follow))
 
     def events(self, job_id: str, *, after: str | None = None) -> Iterator[JobEvent]:
         """What happens to a job, until its end. ``after``: id of the last event that is already known."""
-        return follow(self._transport, f"/v1/jobs/{_part(job_id)}/events", after)
+        return follow(self._transport, operations.events_path(job_id), after)
 
     def cancel(self, job_id: str) -> Job:
         """Cancels a job wherever it is, and the children that it still waits for."""
-        return self._change(job_id, "DELETE", "", {"cancelled"})
+        return self.perform(operations.cancel(job_id))
 
     def retry(self, job_id: str) -> Job:
         """Runs a failed job again, with a fresh set of attempts."""
-        return self._change(job_id, "POST", "/retry", {"waiting", "active", "delayed", "waiting-children"})
+        return self.perform(operations.retry(job_id))
 
     # Evaluating
 
     @renamed(lease_seconds="lease_s", wait="wait_s")
     def claim(self, queue: str, *, lease_s: float = 60.0, wait_s: float = 0.0) -> Claim | None:
         """The next evaluation of a queue with its checked script; None where none comes within ``wait_s`` seconds."""
-        body = {"queue": queue, "leaseMs": round(lease_s * 1000)}
-        path = f"/v1/evaluations/claim?wait={round(wait_s * 1000)}ms"
-        claimed = self._transport.send("POST", path, body, wait=wait_s)
+        claimed = self.perform(operations.claim(queue, lease_s, wait_s))
         return None if claimed is None else Claim(self, claimed)
 
     @renamed(lease_seconds="lease_s", idle_seconds="idle_s")
@@ -290,76 +265,47 @@ class FleetClient:
             queue, answer, lease_s=lease_s, idle_s=idle_s, stop=stop
         )
 
+    # The gateway itself
+
+    def health(self) -> Health:
+        """Whether the gateway works: Redis accepts writes. Needs no token."""
+        return self.perform(operations.health())
+
+    def readiness(self) -> Health:
+        """Whether the gateway wants requests: as :meth:`health`, and ``unavailable`` while it stops. Needs no token."""
+        return self.perform(operations.readiness())
+
+    def metrics(self) -> str:
+        """The metrics, in the text format of Prometheus."""
+        return self.perform(operations.metrics())
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document of the gateway. Needs no token."""
+        return self.perform(operations.openapi())
+
     # Requests
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         """Any other request to the API; gives the body of the answer. Raises :class:`ApiError`."""
-        return self._transport.send(method, path, body)
+        return self._transport.send(Request(method, path, body))
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
-        # A key also where the pipeline gave none, so that a request whose answer is lost can be sent again.
-        return self.request("POST", path, {"key": _new_key(), **body})
-
-    def _change(self, job_id: str, method: str, action: str, wanted: set[str]) -> Job:
+    def perform(self, operation: Operation[Result]) -> Result:
+        """Sends the requests of an operation; this package's own use of :meth:`request`."""
         try:
-            job = _job(self.request(method, f"/v1/jobs/{_part(job_id)}{action}"))
-        except ApiError as error:
-            # The first request may have been carried out, and only its answer was lost.
-            if not error.answer_lost:
-                raise
-            job = self.job(job_id)
-            if job["state"] not in wanted:
-                raise
-        return job
+            request = next(operation)
+            while True:
+                try:
+                    answer = self._transport.send(request)
+                except Exception as error:
+                    request = operation.throw(error)
+                else:
+                    request = operation.send(answer)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
 
-    def _handle(self, submitted: Any) -> JobHandle[Any]:
-        job_id, kind, outcome = (field(submitted, name, str) for name in ("id", "kind", "outcome"))
-        return JobHandle(self, job_id, kind, outcome)
+    def _handle(self, submitted: operations.Submitted) -> JobHandle[Any]:
+        return JobHandle(self, *submitted)
 
-    def _guarded(self, answer: Any) -> GuardedEvaluation:
-        return GuardedEvaluation(self._handle(field(answer, "evaluation")), self._handle(field(answer, "check")))
-
-
-def _json(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Keyword arguments as the API names them, without those that are None."""
-    fields: dict[str, Any] = {}
-    for name, value in with_new_names(options, {"delay_seconds": "delay_s"}).items():
-        if value is None:
-            continue
-        if name not in _JSON_NAMES:
-            raise TypeError(f"{name!r} is not an option; {meant(name, _JSON_NAMES)}")
-        fields[_JSON_NAMES[name]] = round(value * 1000) if name == "delay_s" else value
-    return fields
-
-
-_JSON_NAMES = {
-    "key": "key",
-    "force": "force",
-    "tenant": "tenant",
-    "priority": "priority",
-    "delay_s": "delayMs",
-    "budget_usd": "budgetUsd",
-    "workspace": "workspace",
-    "model": "model",
-    "tags": "tags",
-    "on_uncorrected": "onUncorrected",
-    "verify": "verify",
-    "trial": "trial",
-    "contamination": "contamination",
-    "require": "require",
-    "allow_unjudged": "allowUnjudged",
-}
-
-
-def _job(answer: Any) -> Job:
-    field(answer, "state", str)
-    return cast("Job", answer)
-
-
-def _part(text: str) -> str:
-    """One segment of a path."""
-    return quote(text, safe="")
-
-
-def _new_key() -> str:
-    return str(uuid.uuid4())
+    def _guarded(self, pair: operations.SubmittedPair) -> GuardedEvaluation:
+        return GuardedEvaluation(self._handle(pair.parent), self._handle(pair.child))

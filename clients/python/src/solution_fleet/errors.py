@@ -41,6 +41,8 @@ class ApiError(FleetError):
         self.retry_after = retry_after
         #: Whether the request had been sent before, and its answer was lost: it may have been carried out then.
         self.answer_lost = False
+        #: The JSON object of the answer; None if it had none.
+        self.body: dict[str, Any] | None = None
         super().__init__(f"[{self.code}] {self.detail} {self.what_to_do}".rstrip())
 
 

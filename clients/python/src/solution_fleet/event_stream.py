@@ -19,36 +19,52 @@ class ServerEvent:
 
 def read_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
     """The events in a byte stream, however it is cut; an event that is not finished at its end is none."""
-    name = ""
-    data: list[str] = []
-    last_id: str | None = None
-    for line in _lines(chunks):
-        if line == "":
-            if data:
-                yield ServerEvent(name or "message", "\n".join(data), last_id)
-            name, data = "", []
-            continue
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if field == "event":
-            name = value
-        elif field == "data":
-            data.append(value)
-        elif field == "id" and "\0" not in value:
-            last_id = value
-        # Comments (an empty field name), "retry" and unknown fields are passed over.
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Lines that end with LF, CR or CR LF, also where the two of one line break come in two chunks."""
-    decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
-    rest, after_cr, at_start = "", False, True
+    reader = EventReader()
     for chunk in chunks:
-        text = decode(chunk)
-        if at_start and text:
-            text, at_start = text.removeprefix("\ufeff"), False
-        if after_cr and text:
-            text, after_cr = text.removeprefix("\n"), False
-        after_cr = after_cr or text.endswith("\r")
-        *lines, rest = (rest + text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
-        yield from lines
+        yield from reader.read(chunk)
+
+
+class EventReader:
+    """Reads a stream chunk by chunk."""
+
+    def __init__(self) -> None:
+        self._lines = _LineReader()
+        self._name = ""
+        self._data: list[str] = []
+        self._last_id: str | None = None
+
+    def read(self, chunk: bytes) -> Iterator[ServerEvent]:
+        """The events that end in a chunk."""
+        for line in self._lines.read(chunk):
+            if line == "":
+                if self._data:
+                    yield ServerEvent(self._name or "message", "\n".join(self._data), self._last_id)
+                self._name, self._data = "", []
+                continue
+            field, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            if field == "event":
+                self._name = value
+            elif field == "data":
+                self._data.append(value)
+            elif field == "id" and "\0" not in value:
+                self._last_id = value
+            # Comments (an empty field name), "retry" and unknown fields are passed over.
+
+
+class _LineReader:
+    """Lines that end with LF, CR or CR LF, also where the two of one line break come in two chunks."""
+
+    def __init__(self) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        self._rest, self._after_cr, self._at_start = "", False, True
+
+    def read(self, chunk: bytes) -> list[str]:
+        text = self._decode(chunk)
+        if self._at_start and text:
+            text, self._at_start = text.removeprefix("\ufeff"), False
+        if self._after_cr and text:
+            text, self._after_cr = text.removeprefix("\n"), False
+        self._after_cr = self._after_cr or text.endswith("\r")
+        *lines, self._rest = (self._rest + text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+        return lines

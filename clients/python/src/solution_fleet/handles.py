@@ -42,12 +42,7 @@ class JobHandle(Generic[Result]):
     @renamed(timeout="timeout_s")
     def result(self, timeout_s: float | None = None, *, follow: bool = True) -> Result:
         """Waits for the result, and with ``follow`` for the follow-ups. Raises :class:`JobFailed` where there is none."""
-        job = self.wait(timeout_s, follow=follow)
-        has_result = job["state"] == "completed" or (job["state"] == "waiting-children" and "result" in job)
-        # A completed job with an error is one whose stored result cannot be read.
-        if not has_result or "error" in job:
-            raise JobFailed(self.id, job["state"], job.get("error") or {})
-        result: Result = job.get("result")  # type: ignore[assignment]
+        result: Result = result_of(self.wait(timeout_s, follow=follow))
         return result
 
     def events(self) -> Iterator[JobEvent]:
@@ -57,6 +52,15 @@ class JobHandle(Generic[Result]):
     def cancel(self) -> Job:
         """Cancels the job, and the children that it still waits for."""
         return self.fleet.cancel(self.id)
+
+
+def result_of(job: Job) -> Any:
+    """The result of a job. Raises :class:`JobFailed` where there is none."""
+    has_result = job["state"] == "completed" or (job["state"] == "waiting-children" and "result" in job)
+    # A completed job with an error is one whose stored result cannot be read.
+    if not has_result or "error" in job:
+        raise JobFailed(job["id"], job["state"], job.get("error") or {})
+    return job.get("result")
 
 
 @dataclass(frozen=True)

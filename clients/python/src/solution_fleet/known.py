@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from typing import TYPE_CHECKING
 
 from .answers import field
+from .operations import Operation, Request, part, query
 from .types import KnownSolution
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ class KnownSolutions:
 
     def of(self, test_case_id: str) -> list[KnownSolution]:
         """The known solutions of a test case; none is an empty list."""
-        solutions: list[KnownSolution] = field(self._fleet.request("GET", _path(test_case_id)), "solutions", list)
-        return solutions
+        return self._fleet.perform(solutions_of(test_case_id))
 
     def add(
         self,
@@ -35,17 +34,32 @@ class KnownSolutions:
 
         :param added_to_training: since when models may have been trained on it, an ISO 8601 time with its offset; default: now.
         """
-        fields = {"solution": solution, "language": language, "addedToTraining": added_to_training}
-        body: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-        added: bool = field(self._fleet.request("PUT", _path(test_case_id), body), "added", bool)
-        return added
+        return self._fleet.perform(add_solution(test_case_id, solution, language, added_to_training))
 
     def remove(self, test_case_id: str, solution_hash: str | None = None) -> int:
         """Forgets one solution of a test case, or all of them, and gives how many these were."""
-        query = "" if solution_hash is None else "?" + urlencode({"hash": solution_hash})
-        removed: int = field(self._fleet.request("DELETE", _path(test_case_id) + query), "removed", int)
-        return removed
+        return self._fleet.perform(remove_solutions(test_case_id, solution_hash))
+
+
+def solutions_of(test_case_id: str) -> Operation[list[KnownSolution]]:
+    solutions: list[KnownSolution] = field((yield Request("GET", _path(test_case_id))), "solutions", list)
+    return solutions
+
+
+def add_solution(
+    test_case_id: str, solution: str, language: str | None, added_to_training: str | None
+) -> Operation[bool]:
+    fields = {"solution": solution, "language": language, "addedToTraining": added_to_training}
+    body = {name: value for name, value in fields.items() if value is not None}
+    added: bool = field((yield Request("PUT", _path(test_case_id), body)), "added", bool)
+    return added
+
+
+def remove_solutions(test_case_id: str, solution_hash: str | None) -> Operation[int]:
+    path = _path(test_case_id) + query({"hash": solution_hash})
+    removed: int = field((yield Request("DELETE", path)), "removed", int)
+    return removed
 
 
 def _path(test_case_id: str) -> str:
-    return "/v1/known/" + quote(test_case_id, safe="")
+    return "/v1/known/" + part(test_case_id)

@@ -27,15 +27,18 @@ def renamed(**names: str) -> Callable[[Function], Function]:
     return decorate
 
 
-def with_new_names(options: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Options with their new names. Raises :class:`TypeError` if one is there under both."""
+def with_new_names(options: Mapping[str, Any], names: Mapping[str, str], caller: int = _CALLER) -> dict[str, Any]:
+    """Options with their new names. Raises :class:`TypeError` if one is there under both.
+
+    :param caller: how many frames up the caller is that a warning names.
+    """
     new: dict[str, Any] = dict(options)
     for old, name in names.items():
         if old not in new:
             continue
         if name in new:
             raise TypeError(f"{old!r} is the old name of {name!r}; pass one of them")
-        warnings.warn(f"{old!r} is now {name!r}", DeprecationWarning, stacklevel=_CALLER)
+        warnings.warn(f"{old!r} is now {name!r}", DeprecationWarning, stacklevel=caller)
         new[name] = new.pop(old)
     return new
 

@@ -32,6 +32,10 @@ class RetryTimer:
 
     def wait_after(self, failure: Exception) -> None:
         """Waits before the next try; raises the error for the caller if there is none."""
+        time.sleep(self.pause_after(failure))
+
+    def pause_after(self, failure: Exception) -> float:
+        """Seconds until the next try; raises the error for the caller if there is none."""
         delay = self._pause
         if isinstance(failure, ApiError):
             if failure.status not in _PASSING:
@@ -44,5 +48,5 @@ class RetryTimer:
             if isinstance(failure, ApiError):
                 raise failure
             raise FleetUnreachable(f"no answer within {self._seconds:g} s: {reason}") from failure
-        time.sleep(delay * random.uniform(1.0, 1.2))
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        return delay * random.uniform(1.0, 1.2)

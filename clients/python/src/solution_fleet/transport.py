@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -13,11 +12,9 @@ from typing import Any
 
 from .answers import foreign
 from .errors import ApiError, api_error
+from .gateway import Gateway
+from .operations import Request
 from .retry_timer import CONNECTION_ERRORS, RetryTimer
-
-
-# What may stand in a header: http.client repeats a token that may not in its error.
-_TOKEN = re.compile(r"[!-~]+")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -30,20 +27,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 class Transport:
     """Sends requests, and sends them again. Safe to share between threads."""
 
-    def __init__(self, url: str, token: str | None, timeout: float, retry_timeout: float) -> None:
-        if not url.startswith(("http://", "https://")):
-            # The address is not shown: it may hold a password, or be the token in its place.
-            raise ValueError("the gateway's address must begin with http:// or https://")
-        if "@" in url.split("/")[2]:
-            raise ValueError("the gateway's address takes no user and no password; pass a token")
-        self._url = url.rstrip("/")
-        self._headers = {"User-Agent": "solution-fleet-python"}
-        # A file that holds a token usually ends with a line break.
-        token = (token or "").strip()
-        if token and not _TOKEN.fullmatch(token):
-            raise ValueError("the token has characters that no token has")
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
+    def __init__(self, gateway: Gateway, timeout: float, retry_timeout: float) -> None:
+        self._gateway = gateway
         self._timeout = timeout
         self._retry_timeout = retry_timeout
         self._opener = urllib.request.build_opener(_NoRedirects)
@@ -51,22 +36,24 @@ class Transport:
     def retry_timer(self, wait: float = 0.0) -> RetryTimer:
         return RetryTimer(wait + self._retry_timeout)
 
-    def send(self, method: str, path: str, body: Any = None, *, wait: float = 0.0) -> Any:
+    def send(self, request: Request) -> Any:
         """Sends a request and gives the body of its answer; None where it has none.
 
         While the gateway is away or asks to come back later, the request is sent again. Every request of this
         package may be: submissions carry keys, and where the second try is refused because the first was carried
-        out, the error says that an answer was lost. ``wait`` is how long the gateway itself may wait before it
-        answers, in seconds.
+        out, the error says that an answer was lost.
         """
-        retries = self.retry_timer(wait)
+        retries = self.retry_timer(request.wait)
         answer_lost = False
         while True:
             try:
-                with self.open(method, path, body, timeout=self._timeout + wait) as response:
+                timeout = self._timeout + request.wait
+                with self.open(request.method, request.path, request.body, timeout=timeout) as response:
                     text = response.read()
-                return _document(response.status, text)
+                return answer_of(request, response.status, text)
             except ApiError as error:
+                if error.status in request.answers and error.body is not None:
+                    return error.body
                 error.answer_lost = answer_lost
                 retries.wait_after(error)
             except CONNECTION_ERRORS as error:
@@ -84,41 +71,57 @@ class Transport:
         headers: Mapping[str, str] | None = None,
     ) -> Iterator[http.client.HTTPResponse]:
         """Sends a request once; ``timeout`` is the longest silence, in seconds. Raises :class:`ApiError`."""
-        data = None
-        all_headers = {**self._headers, **(headers or {})}
-        if body is not None:
-            # NaN and Infinity are no JSON: whoever sends one is told here, by ValueError.
-            data = json.dumps(body, allow_nan=False).encode("ascii")
-            all_headers["Content-Type"] = "application/json"
-        request = urllib.request.Request(self._url + path, data=data, headers=all_headers, method=method)
+        data, all_headers = encoded(self._gateway, body, headers or {})
+        request = urllib.request.Request(self._gateway.url + path, data=data, headers=all_headers, method=method)
         try:
             response = self._opener.open(request, timeout=timeout)
         except urllib.error.HTTPError as error:
             with error:
-                raise _refusal(error) from None
+                raise refusal(error.code, _body_of(error), error.headers.get("Retry-After")) from None
         with response:
             yield response
 
 
-def _document(status: int, text: bytes) -> Any:
-    """What an answer says; None where it has no body. Every other answer of the gateway is a JSON object."""
+def encoded(gateway: Gateway, body: Any, headers: Mapping[str, str]) -> tuple[bytes | None, dict[str, str]]:
+    """The bytes and the headers of a request. Raises ValueError for NaN and Infinity, which are no JSON."""
+    if body is None:
+        return None, {**gateway.headers, **headers}
+    data = json.dumps(body, allow_nan=False).encode("ascii")
+    return data, {**gateway.headers, **headers, "Content-Type": "application/json"}
+
+
+def answer_of(request: Request, status: int, text: bytes) -> Any:
+    """What an answer says; None where it has no body. Every answer of the gateway but its metrics is a JSON object."""
+    if request.text:
+        return text.decode(errors="replace")
     if not text.strip():
         return None
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
+    document = _object(text)
+    if document is None:
         # The answer of something else than the gateway, such as the login page of a proxy.
         raise foreign(f"the answer with status {status} is no JSON object", status)
     return document
 
 
-def _refusal(error: urllib.error.HTTPError) -> ApiError:
+def refusal(status: int, text: bytes, retry_after: str | None) -> ApiError:
+    """The error of an answer that is none; something else than the gateway may have sent it."""
+    document = _object(text)
+    seconds = float(retry_after) if retry_after is not None and retry_after.isdigit() else None
+    error = api_error(status, document or {}, seconds)
+    error.body = document
+    return error
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
     try:
-        problem = json.loads(error.read())
-    except (ValueError, RecursionError, *CONNECTION_ERRORS):
-        problem = None  # The answer of something else than the gateway, such as a proxy's page.
-    retry_after = error.headers.get("Retry-After") or ""
-    seconds = float(retry_after) if retry_after.isdigit() else None
-    return api_error(error.code, problem if isinstance(problem, dict) else {}, seconds)
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _body_of(error: urllib.error.HTTPError) -> bytes:
+    try:
+        return error.read()
+    except CONNECTION_ERRORS:
+        return b""

@@ -526,6 +526,17 @@ class Run(TypedDict):
     truncated: bool
 
 
+class _HealthExtras(TypedDict, total=False):
+    #: What Redis says if it refuses writes.
+    reason: str
+
+
+class Health(_HealthExtras):
+    status: Literal["ok", "unavailable"]
+    #: ``full``: it has no memory left; ``refuses``: it runs, and accepts no writes for another reason.
+    redis: Literal["ok", "full", "refuses", "away"]
+
+
 class _KnownSolutionExtras(TypedDict, total=False):
     language: str
 
