@@ -1,6 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
+import type { Recording } from '../../src/recordings/recording.js';
+import { runRecording } from '../../src/recordings/run-recording.js';
 import { testProgram } from '../support/programs.js';
 import { hasPython, runPython, type Said } from './python-program.js';
 
@@ -114,5 +118,50 @@ say(ended=ended, late=late, alive=[pid for pid in pids() if alive(pid)], errors=
       ['CommandNotFound', '/none/fleet could not be started: No such file or directory'],
       ['CheckFailed', '[command-failed] usage: fleet'],
     ]);
+  });
+
+  it('a recorded job is a test, which fails with a diff', async () => {
+    const recording: Recording = {
+      recording: 1,
+      writtenBy: '0.0.0',
+      kind: 'solution-check',
+      jobId: 'solution-check-1',
+      payload: { solution: { content: SCALER } },
+      settings: { runner: 'offline', opinion: 'both', maxTokens: 100, prices: {} },
+      calls: [],
+      requests: [],
+      end: { result: {} },
+    };
+    const { end } = await runRecording(recording);
+    const folder = mkdtempSync(join(tmpdir(), 'fleet-recordings-'));
+    writeFileSync(join(folder, 'leaky.json'), JSON.stringify({ ...recording, end }));
+    writeFileSync(join(folder, 'other.json'), JSON.stringify(recording));
+    writeFileSync(join(folder, 'wrong.json'), '{}');
+    const said = await run(`
+import tempfile
+from solution_fleet.testing import expect_replay, recordings
+
+def end_of(path):
+    try:
+        return expect_replay(path, same_requests=True)["same"]
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+
+try:
+    recordings(tempfile.mkdtemp())
+except FileNotFoundError as error:
+    none = str(error)
+say(ends=[end_of(path) for path in recordings("${folder}")], none=none)`);
+    expect(said.ends).toEqual([
+      true,
+      [
+        'AssertionError',
+        expect.stringMatching(
+          /another result than recorded: result\.status: nothing was recorded, now "corrected"/,
+        ),
+      ],
+      ['CheckFailed', expect.stringContaining('is no recording of a job')],
+    ]);
+    expect(said.none).toContain('there is no recording in');
   });
 });
