@@ -225,7 +225,15 @@ describe('a check in this process needs nothing', () => {
     ]);
     const files = loaded.flatMap((url) => /.*\/modules\/src\/(.+)\.js/.exec(url)?.[1] ?? []);
     const rooms = new Set(files.map((file) => file.split('/')[0]));
-    for (const room of ['producers', 'payloads', 'gateway', 'http-client', 'known']) {
+    for (const room of [
+      'producers',
+      'payloads',
+      'gateway',
+      'http-client',
+      'known',
+      'language-server',
+      'mcp',
+    ]) {
       expect(rooms, room).not.toContain(room);
     }
     expect(files.filter((file) => /redis|^cli\/session|worker|telemetry|logger/.test(file))).toEqual([]);

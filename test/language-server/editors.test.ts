@@ -15,7 +15,7 @@ interface Manifest {
 /** The arguments after `fleet` are those of a command with these options. */
 async function expectRuns(words: readonly string[]): Promise<void> {
   const [name, ...options] = words.slice(words.indexOf('fleet') + 1);
-  const command = (await createProgram()).commands.find((one) => one.name() === name);
+  const command = (await createProgram([name ?? ''])).commands.find((one) => one.name() === name);
   expect(options.filter((option) => !command?.options.some(({ long }) => long === option))).toEqual([]);
   expect(name).toBe('lsp');
 }

@@ -170,6 +170,15 @@ describe('fleet mcp without a fleet', () => {
     expect(known.error).toContain('is not read');
   });
 
+  it('reads no file whose name says that it holds secrets, by whatever name it is called', async () => {
+    writeFileSync(join(root, '.env'), 'KEY=1\n');
+    symlinkSync('.env', join(root, 'output'));
+    for (const outputFile of ['.env', 'output']) {
+      const { error } = await agent.call('summarize_ablation', { ablation: 'print(1)\n', outputFile });
+      expect(error).toContain(`${outputFile} is not read: its name says that it holds secrets`);
+    }
+  });
+
   it.each<[Record<string, unknown>, string]>([
     [{}, 'pass either script or scriptFile'],
     [{ script: LEAKY, scriptFile: 'leaky.py' }, 'pass either script or scriptFile'],

@@ -3,53 +3,9 @@ import { type FileHandle, lstat, open, readlink, realpath, statfs } from 'node:f
 import { isAbsolute, normalize, relative, resolve } from 'node:path';
 import { isWithin } from '../../config/paths.js';
 import { openBelow } from './open-below.js';
+import { namesSecret } from './secret-names.js';
 import type { WorkspacePolicy } from './workspace-policy.js';
 import { isFileError, rejectFileError, unreadable, WorkspaceRefusal } from './workspace-refusal.js';
-
-/** Folders that hold credentials, or settings with credentials in them. Lower case. */
-const SECRET_FOLDERS: ReadonlySet<string> = new Set([
-  '.git',
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.azure',
-  '.gcloud',
-  '.kube',
-  '.docker',
-  '.fleet',
-]);
-
-/** Files of the same sort. `docs/security.md` lists them for people. */
-const SECRET_FILES: readonly RegExp[] = [
-  /^\.env/,
-  /\.env$/,
-  /\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/,
-  /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)/,
-  /^[._]netrc$/,
-  /^\.(?:npmrc|yarnrc|pypirc|pgpass|my\.cnf|htpasswd|git-credentials|gitconfig|dockercfg|vault-token)$/,
-  /^kaggle\.json$/,
-  /^credentials/,
-  /^secrets?\.(?:json|toml|ya?ml|ini|txt)$/,
-  /^service[-_]account.*\.json$/,
-];
-
-/** What editors and people append to the name of a copy. */
-const COPY = /(?:~|\.(?:bak|backup|old|orig|save|swp))$/;
-
-/**
- * Whether a path says that the file holds secrets. Names are compared without regard to case and to how their characters
- * are encoded: a file system may take `.ENV` for `.env`.
- *
- * @param path Relative to the workspace.
- */
-function namesSecret(path: string): boolean {
-  const names = path
-    .normalize('NFKC')
-    .toLowerCase()
-    .split('/')
-    .map((name) => name.trim().replace(COPY, ''));
-  return names.some((name) => SECRET_FOLDERS.has(name) || SECRET_FILES.some((known) => known.test(name)));
-}
 
 /** Linux names the path of an open file, and opens names below an open directory; elsewhere names have to do. */
 const BY_DESCRIPTOR = process.platform === 'linux';

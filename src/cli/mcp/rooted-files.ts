@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { namesSecret } from '../../agents/workspace/secret-names.js';
 import { isWithin } from '../../config/paths.js';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
@@ -26,6 +27,7 @@ interface FoundFile {
  * @param roots folders, at least one
  */
 export async function rootedFiles(roots: readonly string[], config: Config): Promise<ToolFiles> {
+  const isRefused = (path: string) => config.workspaceSecrets !== 'allow' && namesSecret(path);
   const folders = await Promise.all(
     roots.map(async (root): Promise<Root> => ({ named: resolve(root), real: await realpath(root) })),
   );
@@ -35,7 +37,7 @@ export async function rootedFiles(roots: readonly string[], config: Config): Pro
     limit: ReadLimit,
     reading: (path: string, limit: ReadLimit) => Promise<T>,
   ) => {
-    const { path, root } = await find(named, folders);
+    const { path, root } = await find(named, folders, isRefused);
     return reading(path, { ...limit, within: root });
   };
   return {
@@ -52,7 +54,7 @@ export async function rootedFiles(roots: readonly string[], config: Config): Pro
     text: (named) => read(named, limits.text, readText),
     output: (named) => read(named, limits.output, readOutput),
     compare: async (named, answer) => {
-      const { path } = await find(named, folders);
+      const { path } = await find(named, folders, isRefused);
       const [{ readKnownFile }, { contaminationLane }] = await Promise.all([
         import('../../known/read-known-file.js'),
         import('../contamination-lane.js'),
@@ -70,14 +72,23 @@ export async function rootedFiles(roots: readonly string[], config: Config): Pro
   };
 }
 
-async function find(named: string, roots: readonly Root[]): Promise<FoundFile> {
+async function find(
+  named: string,
+  roots: readonly Root[],
+  isRefused: (path: string) => boolean,
+): Promise<FoundFile> {
   for (const root of roots) {
     const path = isAbsolute(named) ? named : join(root.real, named);
     // Nothing is looked at that is elsewhere by its name alone.
     if (!roots.some((one) => isWithin(path, one.named) || isWithin(path, one.real))) continue;
     const real = await realpath(path).catch(() => undefined);
     const parent = real === undefined ? undefined : roots.find((one) => isWithin(real, one.real));
-    if (real !== undefined && parent !== undefined) return { path: real, root: parent.real };
+    if (real === undefined || parent === undefined) continue;
+    if (isRefused(relative(parent.real, real))) {
+      const problem = 'is not read: its name says that it holds secrets (FLEET_WORKSPACE_SECRETS)';
+      throw new UsageError('unreadable-input', `${named} ${problem}`);
+    }
+    return { path: real, root: parent.real };
   }
   const folders = roots.map((root) => root.named).join(', ');
   throw new UsageError(
