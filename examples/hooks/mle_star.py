@@ -1,4 +1,4 @@
-"""Google's MLE-STAR sample with every evaluation guarded: `adk run` this folder's agent instead of the sample's."""
+"""Google's MLE-STAR sample with every evaluation guarded: `adk run` a folder that has this file as its agent.py."""
 
 import functools
 

@@ -3,7 +3,7 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { gatewayOfTest, type TestGateway } from '../gateway/gateway-fixture.js';
 import type { TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
-import { hasPython, PythonProgram, runPython } from './python-program.js';
+import { asyncioProgram, hasPython, PythonProgram, runPython } from './python-program.js';
 
 /** Fits a scaler on all rows before they are split. */
 const LEAKY = `
@@ -40,6 +40,55 @@ let gateway: TestGateway;
 beforeEach(async () => {
   ({ test, gateway } = await gatewayOfTest(redis, 'evaluations', { stalledCheckMs: 200 }));
   await test.worker(createOfflineRunner());
+});
+
+describe.skipIf(!withPython)('the asyncio client', () => {
+  it('REQ-SF-022: evaluates checked scripts, ends what an evaluator raises or cannot return, and gives back what is cancelled', async () => {
+    const program = asyncioProgram(
+      gateway.url,
+      `
+async def main():
+    def evaluation(n, attempts=1):
+        return fleet.guarded_evaluation(solution=f"print({n})\\n", evaluation={"queue": "evaluate", "name": "score", "data": {"n": n}, "opts": {"attempts": attempts}})
+    handles = [await evaluation(n) for n in range(4)]
+    async def evaluate(claim):
+        n = claim.data["n"]
+        if n == 1:
+            raise DoNotRetry("it never ends")
+        return [claim.script, None, math.nan, {"score": 3}][n]
+    ended = await fleet.evaluate("evaluate", evaluate, idle_s=3)
+    jobs = [await each.evaluation.wait(timeout_s=30) for each in handles]
+
+    last = await evaluation(9)
+    await last.check.wait()
+    begun = asyncio.Event()
+    async def hang(claim):
+        begun.set()
+        await asyncio.sleep(600)
+    task = asyncio.create_task(fleet.evaluate("evaluate", hang, lease_s=600))
+    await begun.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    again = await fleet.claim("evaluate", wait_s=30, lease_s=3)
+    async def cancelled():
+        async with again.kept():
+            await last.evaluation.cancel()
+            await again.lost.wait()
+    await cancelled()
+    say(ended=ended, results=[job.get("result") for job in jobs], errors=[job["error"]["message"] for job in jobs if "error" in job],
+        attempt=again.attempt, state=(await last.evaluation.job())["state"], task=task.cancelled())
+`,
+    );
+    expect(await program.said()).toEqual({
+      ended: 4,
+      results: ['print(0)\n', null, null, { score: 3 }],
+      errors: ['it never ends', expect.stringContaining('the result is no JSON')],
+      attempt: 1,
+      state: 'cancelled',
+      task: true,
+    });
+    expect((await program.end()).code).toBe(0);
+  });
 });
 
 describe.skipIf(!withPython)('evaluations of the Python client', () => {

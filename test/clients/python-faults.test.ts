@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.j
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { hasPython, PythonProgram, runPython } from './python-program.js';
+import { asyncioProgram, hasPython, PythonProgram, runPython } from './python-program.js';
 
 const SUMMARIZE = `{"ablationCode": "print(1)", "rawOutput": "baseline: 0.80\\nno scaling: 0.70\\n"}`;
 
@@ -64,6 +64,30 @@ async function startServer(
   await once(server, 'listening');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, asked };
 }
+
+describe.skipIf(!withPython)('the asyncio client', () => {
+  it('over a link that is cut, a submission is one job, and an event stream resumes', async () => {
+    const program = asyncioProgram(
+      proxyUrl,
+      `
+async def main():
+    job = await fleet.submit("summarize", ${SUMMARIZE}, key="one")
+    say(outcome=job.outcome)
+    async for event in job.events():
+        say(name=event.name, state=event.data.get("state"))
+`,
+    );
+    expect(await program.said()).toEqual({ outcome: 'created' });
+    expect(await program.said()).toEqual({ name: 'state', state: 'waiting' });
+    proxy.cut();
+    await test.worker(createOfflineRunner());
+    const rest = [await program.said()];
+    while (rest.at(-1).name !== 'end') rest.push(await program.said());
+    expect(rest[0]).toEqual({ name: 'state', state: 'active' });
+    expect(rest.at(-1)).toEqual({ name: 'end', state: 'completed' });
+    expect((await program.end()).code).toBe(0);
+  });
+});
 
 describe.skipIf(!withPython)('the Python client and a bad link', () => {
   it('a submission whose answer is lost is sent again, and is one job', async () => {

@@ -1,34 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 import { testProgram } from '../support/programs.js';
 import { withPythonClient } from '../support/python-client.js';
-import { hasPython, runPython, type Said } from './python-program.js';
+import { hasPython, PythonProgram, type Said } from './python-program.js';
 
 const withPython = await hasPython();
 const EXAMPLES = packagePath('examples', 'hooks');
 const HOOKS = packagePath('clients', 'python', 'src', 'solution_fleet', 'hooks');
 
-/** Runs a program among the stand-ins of the hosts. */
-async function runAmongHosts(script: string): Promise<Said> {
-  const paths = [withPythonClient().PYTHONPATH, packagePath('test', 'clients', 'hosts'), EXAMPLES];
-  const scripts = `
+/** What is done among the stand-ins of the hosts. */
+const PROGRAM = `
 import asyncio
 from pathlib import Path
 SCALER = Path(${JSON.stringify(packagePath('examples', 'scripts', 'leaky_scaler.py'))}).read_text()
 BLEND = Path(${JSON.stringify(packagePath('examples', 'scripts', 'leaky_blend_weights.py'))}).read_text()
-`;
-  return runPython('http://127.0.0.1:1', scripts + script, {
-    PYTHONPATH: paths.join(delimiter),
-    PYTHONDONTWRITEBYTECODE: '1',
-    FLEET_CLI: testProgram('src/cli/main'),
-  });
-}
 
-describe.skipIf(!withPython)('hooks for pipelines of others', () => {
-  it('MLE-STAR: a script is corrected before it is read and run, and one that cannot be corrected is not run', async () => {
-    const said = await runAmongHosts(`
 import mle_star
 from types import SimpleNamespace
 from machine_learning_engineering.agent import coder, debugger, planner
@@ -46,35 +34,18 @@ async def main():
 first, second, planned = asyncio.run(main())
 say(ran=len(code_util.ran), corrected="fit_transform(X_train)" in code_util.ran[0], same=first["code"] == code_util.ran[0],
     score=first["result"]["score"], refused=second["result"]["score"], why=second["result"]["stderr"], planned=planned)
-`);
-    expect(said).toMatchObject({ corrected: true, same: true, score: 0.5, refused: 1e9, planned: true });
-    expect(said.ran).toBe(1);
-    expect(said.why).toMatch(/^The script was not run: because of data leakage.*\n- line \d+: [\w-]+: /);
-  });
 
-  it('an agent’s tool gets the corrected script, or is not called and answers why', async () => {
-    const said = await runAmongHosts(`
 import adk_tool
 ran = []
 adk_tool.root_agent.tools["run_experiment"] = lambda code: ran.append(code) or {"status": "success"}
 
-async def main():
+async def call_tools():
     call = adk_tool.root_agent.call_tool
     return await asyncio.gather(*(call({}, "run_experiment", {"code": code}) for code in (SCALER, BLEND, "def f(:\\n")))
 
-corrected, refused, broken = asyncio.run(main())
+corrected, refused, broken = asyncio.run(call_tools())
 say(corrected=corrected, refused=refused, ran=["fit_transform(X_train)" in each for each in ran], broken=broken["status"])
-`);
-    expect(said).toMatchObject({
-      corrected: { status: 'success' },
-      refused: { status: 'error' },
-      ran: [true],
-    });
-    expect(said.refused.error_message).toContain('data leakage');
-  });
 
-  it('AIDE: a leaky script is a buggy node with the reason, and is not run', async () => {
-    const said = await runAmongHosts(`
 import aide, contextlib, runpy
 sys.argv = ["aide_run.py", "data", "maximize accuracy"]
 aide.drafts[:] = [SCALER, "print(1)\\n"]
@@ -82,9 +53,44 @@ with contextlib.redirect_stdout(sys.stderr):
     runpy.run_path(${JSON.stringify(join(EXAMPLES, 'aide_run.py'))})
 interpreter = aide.experiments[0].interpreter
 say(buggy=[node.is_buggy for node in aide.nodes], why=aide.nodes[0].term_out, ran=interpreter.ran, cleaned=interpreter.cleaned)
-`);
-    expect(said).toMatchObject({ buggy: [true, false], ran: [['print(1)\n', true]], cleaned: true });
-    expect(said.why).toEqual([expect.stringContaining('line 41: scaling: ')]);
+`;
+
+describe.skipIf(!withPython)('hooks for pipelines of others', () => {
+  let mleStar: Said;
+  let tool: Said;
+  let aide: Said;
+  // One program, so that the interpreter starts once and no script is checked twice.
+  beforeAll(async () => {
+    const paths = [withPythonClient().PYTHONPATH, packagePath('test', 'clients', 'hosts'), EXAMPLES];
+    const program = new PythonProgram('http://127.0.0.1:1', PROGRAM, {
+      PYTHONPATH: paths.join(delimiter),
+      PYTHONDONTWRITEBYTECODE: '1',
+      FLEET_CLI: testProgram('src/cli/main'),
+    });
+    mleStar = await program.said();
+    tool = await program.said();
+    aide = await program.said();
+    expect(await program.end()).toMatchObject({ code: 0 });
+  });
+
+  it('MLE-STAR: a script is corrected before it is read and run, and one that cannot be corrected is not run', () => {
+    expect(mleStar).toMatchObject({ corrected: true, same: true, score: 0.5, refused: 1e9, planned: true });
+    expect(mleStar.ran).toBe(1);
+    expect(mleStar.why).toMatch(/^The script was not run: because of data leakage.*\n- line \d+: [\w-]+: /);
+  });
+
+  it('an agent’s tool gets the corrected script, or is not called and answers why', () => {
+    expect(tool).toMatchObject({
+      corrected: { status: 'success' },
+      refused: { status: 'error' },
+      ran: [true],
+    });
+    expect(tool.refused.error_message).toContain('data leakage');
+  });
+
+  it('AIDE: a leaky script is a buggy node with the reason, and is not run', () => {
+    expect(aide).toMatchObject({ buggy: [true, false], ran: [['print(1)\n', true]], cleaned: true });
+    expect(aide.why).toEqual([expect.stringContaining('line 41: scaling: ')]);
   });
 
   it('each hook and each example has less than 60 lines, apart from the rules that they have in common', () => {

@@ -5,7 +5,7 @@ import { runnerFor } from '../support/agent-answers.js';
 import type { TestFleet } from '../support/fleet.js';
 import { errorReply, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-import { hasPython, PythonProgram, runPython } from './python-program.js';
+import { asyncioProgram, hasPython, PythonProgram, runPython } from './python-program.js';
 
 const SUMMARIZE = `{"ablationCode": "print(1)", "rawOutput": "baseline: 0.80\\nno scaling: 0.70\\n"}`;
 
@@ -16,6 +16,67 @@ let gateway: TestGateway;
 
 beforeEach(async () => {
   ({ test, gateway } = await gatewayOfTest(redis, 'python'));
+});
+
+describe.skipIf(!withPython)('the asyncio client', () => {
+  it('submits, waits for many jobs at once in one thread, reads, and stops a wait that is cancelled', async () => {
+    const program = asyncioProgram(
+      gateway.url,
+      `
+async def main():
+    jobs = await asyncio.gather(*(fleet.submit("summarize", ${SUMMARIZE}, key=f"s{n}", tags={"run": "r"}) if n == 99 else
+                                  fleet.submit("summarize", {**${SUMMARIZE}, "tags": {"run": "r/1 ü"}}, key=f"s{n}") for n in range(40)))
+    late = asyncio.create_task(jobs[0].wait())
+    await asyncio.sleep(0)
+    try:
+        await jobs[1].wait(timeout_s=0)
+    except WaitTimeout as error:
+        timeout = error.job_id == jobs[1].id
+    waits = [asyncio.create_task(each.result(timeout_s=60)) for each in jobs]
+    while len(asyncio.all_tasks()) < 42:
+        await asyncio.sleep(0)
+    say(waiting=True, timeout=timeout, threads=threading.active_count())
+    await line()
+    late.cancel()
+    results = await asyncio.gather(*waits)
+    run = await fleet.run("r/1 ü", limit=50)
+    batch = await fleet.submit_batch([{"kind": "summarize", "payload": ${SUMMARIZE}}, {"kind": "none", "payload": {}}])
+    refused = []
+    for call in (fleet.submit("summarize", {}), fleet.submit("summarize", {}, keys="x"), fleet.job("summarize:none")):
+        try:
+            await call
+        except (ApiError, TypeError) as error:
+            refused.append(getattr(error, "code", str(error)))
+    events = [event.name async for event in batch[0].events()]
+    known = [await fleet.known.add("t", "print(1)\\n"), len(await fleet.known.of("t")), await fleet.known.remove("t")]
+    metrics = await fleet.metrics()
+    say(summaries=len({each["summary"] for each in results}), total=run["total"], batch=[type(each).__name__ for each in batch],
+        refused=refused, last=events[-1], known=known, letters=await fleet.dead_letters.find(), late=late.cancelled(),
+        health=[await fleet.health(), (await fleet.readiness())["status"]], metrics="fleet_jobs" in metrics, api=(await fleet.openapi())["openapi"])
+`,
+    );
+    expect(await program.said()).toEqual({ waiting: true, timeout: true, threads: 1 });
+    await test.worker(createOfflineRunner());
+    program.goOn();
+    expect(await program.said()).toMatchObject({
+      summaries: 1,
+      total: 40,
+      batch: ['AsyncJobHandle', 'ApiError'],
+      refused: [
+        'invalid-payload',
+        expect.stringContaining("'keys' is not an option; did you mean 'key'?"),
+        'job-not-found',
+      ],
+      last: 'end',
+      known: [true, 1, 1],
+      letters: [],
+      late: true,
+      health: [{ status: 'ok', redis: 'ok' }, 'ok'],
+      metrics: true,
+      api: '3.1.0',
+    });
+    expect(await program.end()).toMatchObject({ code: 0, stderr: '' });
+  });
 });
 
 describe.skipIf(!withPython)('jobs of the Python client', () => {

@@ -99,7 +99,7 @@ def alive(pid):
 ended = asyncio.run(cancelled())
 late = [error(lambda: check("x\\n", command=sleep, timeout_s=0.5)), error(lambda: asyncio.run(aio.check("x\\n", command=sleep, timeout_s=0.5)))]
 say(ended=ended, late=late, alive=[pid for pid in pids() if alive(pid)], errors=[error(call) for call in (
-    lambda: check("solution.py"), lambda: check(3), lambda: check_files("x.py"), lambda: check_file("none.py"),
+    lambda: check("solution.py"), lambda: check(os.getcwd()), lambda: check(3), lambda: check_files("x.py"), lambda: check_file("none.py"),
     lambda: check("x\\n", command="/none/fleet"), lambda: check("x\\n", command=["/none/fleet"]), lambda: asyncio.run(aio.check("x\\n", command=["/none/fleet"])),
     lambda: check("x\\n", command=[sys.executable, "-c", "print('usage: fleet', file=__import__('sys').stderr)"]),
 )])`);
@@ -110,6 +110,7 @@ say(ended=ended, late=late, alive=[pid for pid in pids() if alive(pid)], errors=
         'ValueError',
         "'solution.py' is a path and no script: pass pathlib.Path('solution.py'), or call check_file",
       ],
+      ['ValueError', expect.stringContaining('is a path and no script')],
       ['TypeError', 'script is a str or a path, and not int'],
       ['TypeError', 'paths is a list of paths; call check_file for one'],
       ['CheckFailed', '[unreadable-input] none.py does not exist'],

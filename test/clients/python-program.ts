@@ -34,7 +34,7 @@ export class PythonProgram {
   readonly #exited: Promise<unknown[]>;
   #stderr = '';
 
-  /** @param url Address of the gateway, as \`FLEET_URL\`. */
+  /** @param url Address of the gateway, as `FLEET_URL`. */
   constructor(url: string, script: string, env: Readonly<Record<string, string>> = {}) {
     this.#child = spawn('python3', ['-c', PRELUDE + script], {
       env: { ...process.env, ...withPythonClient(), FLEET_URL: url, ...env },
@@ -76,6 +76,23 @@ export class PythonProgram {
     const [code] = await this.#exited;
     return { code: code as number | null, stderr: this.#stderr };
   }
+}
+
+/** What a program by asyncio begins with; `main` is its coroutine. */
+const ASYNCIO = `
+import asyncio, math
+from solution_fleet.aio import *
+
+fleet = AsyncFleetClient(retry_timeout_s=20)
+
+async def line():
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+
+`;
+
+/** A program with the asyncio client that runs its coroutine `main`. */
+export function asyncioProgram(url: string, main: string): PythonProgram {
+  return new PythonProgram(url, `${ASYNCIO}${main}\nasyncio.run(main())`);
 }
 
 /** Runs a program that says one thing, and gives that. */

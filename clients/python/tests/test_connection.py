@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import unittest
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from solution_fleet import ApiError, FleetUnreachable
 from solution_fleet.aio import AsyncFleetClient
@@ -115,7 +115,7 @@ class ConnectionTest(unittest.TestCase):
             writer.write(HEAD + b"\r\n" + event[len(asked) - 1])
             writer.close()
 
-        async def run() -> list[str]:
+        async def run() -> Sequence[str]:
             server = await asyncio.start_server(serve, "127.0.0.1", 0)
             fleet = AsyncFleetClient(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
             events = [each.name async for each in fleet.events("x", after="6")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -72,6 +73,10 @@ class CheckRequest:
         self.input = text.encode()
         self.timeout_s = options.get("timeout_s")
 
+    def identity(self) -> tuple[str, ...]:
+        """What the result depends on, if files that agents read stay as they are."""
+        return (*self.words, hashlib.sha256(self.input).hexdigest())
+
     def timeout(self) -> CheckTimeout:
         return CheckTimeout(f"the check has not ended within {self.timeout_s:g} s")
 
@@ -82,7 +87,7 @@ class CheckRequest:
 def request_for(script: Script, options: LocalCheckOptions) -> CheckRequest:
     """A check of one script. Raises ValueError if a text is nothing but a path, and TypeError if it is no text."""
     if isinstance(script, str):
-        if "\n" not in script and script.strip().endswith((".py", ".ipynb")):
+        if "\n" not in script and (script.strip().endswith((".py", ".ipynb")) or os.path.exists(script)):
             raise ValueError(f"{script!r} is a path and no script: pass pathlib.Path({script!r}), or call check_file")
         return request_for_text(script, options)
     if not isinstance(script, os.PathLike):

@@ -7,8 +7,9 @@ from typing import Union
 
 from ..aio.local_check import run as run_async
 from ..errors import CheckFailed, CheckTimeout
-from ..local_check import request_for_text, run, single_outcome
+from ..local_check import CheckRequest, request_for_text, run, single_outcome
 from ..types import CheckedScript, LocalCheckOptions, LocatedFinding
+from .recent_values import RecentValues
 
 #: Not :class:`CommandNotFound`, which is a mistake of the installation: no hook hides it.
 _Outcome = Union[CheckedScript, CheckFailed, CheckTimeout]
@@ -26,20 +27,32 @@ class Decision:
     refusal: str | None
 
 
+#: A pipeline shows the same script to several hooks, and runs it more than once.
+_recent: RecentValues[Decision] = RecentValues(128)
+
+
 def decide(script: str, options: LocalCheckOptions) -> Decision:
-    """Checks a script on this machine."""
+    """Checks a script on this machine, unless it was checked lately with these options."""
+    request = request_for_text(script, options)
     try:
-        return _decision(script, single_outcome(run(request_for_text(script, options))))
+        decision = _recent.get(request.identity())
+        return decision or _checked(script, request, single_outcome(run(request)))
     except (CheckFailed, CheckTimeout) as error:
         return _decision(script, error)
 
 
 async def decide_async(script: str, options: LocalCheckOptions) -> Decision:
     """:func:`decide` for asyncio."""
+    request = request_for_text(script, options)
     try:
-        return _decision(script, single_outcome(await run_async(request_for_text(script, options))))
+        decision = _recent.get(request.identity())
+        return decision or _checked(script, request, single_outcome(await run_async(request)))
     except (CheckFailed, CheckTimeout) as error:
         return _decision(script, error)
+
+
+def _checked(script: str, request: CheckRequest, checked: CheckedScript) -> Decision:
+    return _recent.put(request.identity(), _decision(script, checked))
 
 
 def _decision(script: str, outcome: _Outcome) -> Decision:
