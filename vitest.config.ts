@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { compiledModule, compiledUrl, compileTestPrograms } from './scripts/testing/compile.mjs';
 import { LongestFirst } from './scripts/testing/longest-first.js';
+import { V8_FLAGS } from './scripts/testing/v8-flags.mjs';
 import { WAIT_LIMIT_MS } from './test/support/wait-limit-ms.js';
 
 /**
@@ -41,12 +42,6 @@ function startsCompiledModules(programs: string): Plugin {
 /** A test ends by itself, however busy the machine is; only one that hangs meets this limit. */
 const TEST_LIMIT_MS = 300_000;
 
-/**
- * Most code of a test runs a few times only. Compiling what V8 takes for hot was a quarter of all processor time, and
- * collecting what is young another part.
- */
-const V8_FLAGS = ['--interrupt-budget=1000000', '--max-semi-space-size=64'];
-
 export default defineConfig(async () => {
   const programs = await compileTestPrograms();
   return {
@@ -63,8 +58,8 @@ export default defineConfig(async () => {
       testTimeout: TEST_LIMIT_MS,
       hookTimeout: TEST_LIMIT_MS,
       expect: { poll: { timeout: WAIT_LIMIT_MS } },
-      // Many tests wait for locks to run out and for processes to end: two files more than cores keep the cores at work.
-      maxWorkers: availableParallelism() + 2,
+      // Many tests wait for locks to run out and for processes to end: three files more than cores keep the cores at work.
+      maxWorkers: availableParallelism() + 3,
       sequence: { sequencer: LongestFirst },
       pool: 'forks' as const,
       execArgv: V8_FLAGS,

@@ -12,6 +12,7 @@ import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBusyLoops } from './testing/busy-loops.mjs';
 import { runTimed } from './testing/run-timed.mjs';
+import { V8_FLAGS } from './testing/v8-flags.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
@@ -33,7 +34,7 @@ function runVitest(args) {
   const reporters = ['default', 'json', secondsReporter].map((name) => `--reporter=${name}`);
   const { status, wallSeconds, cpuSeconds } = runTimed(
     process.execPath,
-    [vitest, 'run', ...reporters, `--outputFile.json=${reportPath}`, ...args],
+    [...V8_FLAGS, vitest, 'run', ...reporters, `--outputFile.json=${reportPath}`, ...args],
     { cwd: root, env: { ...process.env, TEST_SECONDS_FILE: secondsPath } },
   );
   const read = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined);

@@ -5,10 +5,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longer than all others, mostly by waiting, the longest first. */
 const LONGEST = [
+  'outages/refused-writes',
   'chaos/chaos',
   'calls/worker-faults',
   'deploy/redis-cluster',
   'calls/killed-its-worker',
+  'deploy/container-commands',
+  'fleet/isolated-process',
   'field-reports/crashes',
   'fleet/worker-process',
   'fleet/reconnect',

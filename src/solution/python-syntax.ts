@@ -101,6 +101,8 @@ export interface SyntaxCursor {
   readonly currentNode: SyntaxNode;
   readonly currentFieldName: string | null;
   readonly nodeType: string;
+  /** The same for all nodes of a type that are named, or are not. */
+  readonly nodeTypeId: number;
   readonly nodeIsNamed: boolean;
   readonly startIndex: number;
   readonly endIndex: number;

@@ -5,6 +5,7 @@ import { leaks } from '../support/agent-answers.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { errorReply } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -32,13 +33,13 @@ it('fleet get shows calls whose end nobody knows, with their likely price, and w
   await stopped.end('SIGTERM');
   expect(await get(handle.id)).toMatch(/^in doubt: 1 call \(detect 1\), probably \$0\.\d{4} if billed$/m);
   await worker();
-  await handle.result({ timeout: 60_000 });
+  await handle.result({ timeout: WAIT_LIMIT_MS });
   const shown = await get(handle.id);
   expect(shown).toMatch(/^in doubt: 1 call/m);
   expect(shown).toMatch(/^calls: 1 for \$0\.\d{4}$/m);
 
   const failing = await addSolutionCheck(fleet, { solution: { content: 'y = 1\n' } });
-  await failing.wait({ timeout: 60_000 });
+  await failing.wait({ timeout: WAIT_LIMIT_MS });
   expect(await get(failing.id)).toMatch(
     /^error .* \(bad-request\)\n {6}Read the message of the provider.*\n {6}Failed after 1 attempt\.$/m,
   );

@@ -7,6 +7,7 @@ import { ComputeLane } from '../../src/fleet/compute-lane.js';
 import { endSpareThreads } from '../../src/fleet/spare-threads.js';
 import { testProgram } from '../support/programs.js';
 import type { TestThreadData } from '../support/test-thread.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 const module = pathToFileURL(testProgram('test/support/test-thread'));
 const owner = (signal = new AbortController().signal) => ({ tenant: 'a', signal });
@@ -75,7 +76,7 @@ describe('a lane of tasks', () => {
   );
 
   it('gets the idle thread of a lane that was closed, but not one that was busy', async () => {
-    const open = () => new ComputeLane<number, number>({ module, heapMb: 64, timeoutMs: 60_000 });
+    const open = () => new ComputeLane<number, number>({ module, heapMb: 64, timeoutMs: WAIT_LIMIT_MS });
     lane = open();
     const first = await lane.run(0, owner());
     await lane.close();

@@ -58,7 +58,7 @@ describe('a contamination job', () => {
   it('of a long output does not block the event loop of its worker', async () => {
     const fleet = await startFleet();
     const lines = Array.from(
-      { length: 2_000 },
+      { length: 1_200 },
       (_, index) => `value_${index} = compute(${index}, other[${index % 97}])`,
     );
     const known = lines.slice(0, 200).join('\n');

@@ -6,6 +6,7 @@ import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { watchMainThread } from '../support/main-thread.js';
 import { manyLeaks } from '../support/many-leaks.js';
 import { redisOfFile } from '../support/redis.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 const redis = redisOfFile();
 let fleets = 0;
@@ -24,12 +25,12 @@ const LARGE = 'f()\n'.repeat(200_000);
 /** More leaks than are listed, each of which is there as often. */
 const REPEATED = manyLeaks(60);
 /** A command of a notebook, and so many lines that reading them takes long enough to be seen. */
-const COMMANDS = `!ls\n)${'\n'.repeat(500_000)}`;
+const COMMANDS = `!ls\n)${'\n'.repeat(200_000)}`;
 const TWO_LINES = 'import pandas as pd\nprint(pd.read_csv("a.csv").shape)\n';
 
 async function startWorker(analysis = { timeoutMs: 2_000, heapMb: 512 }, concurrency = 3) {
   const worker = await test.worker(createOfflineRunner(), {
-    ...{ kinds: ['solution-check'] as const, concurrency, analysis, lockMs: 30_000 },
+    ...{ kinds: ['solution-check'] as const, concurrency, analysis, lockMs: WAIT_LIMIT_MS },
   });
   // The first script starts the threads.
   await (await check(TWO_LINES, 'first')).result();
@@ -71,7 +72,7 @@ describe('a script made to exhaust its reader', () => {
   });
 
   it('by leaks without end has as many findings as are listed, and none is taken as corrected', async () => {
-    await startWorker({ timeoutMs: 30_000, heapMb: 512 });
+    await startWorker({ timeoutMs: WAIT_LIMIT_MS, heapMb: 512 });
     const expectReadInThread = await watchMainThread('leakage');
     const { status, findings, notFollowed } = await (await check(REPEATED, 'a')).result();
     expect(findings).toHaveLength(50);
@@ -84,7 +85,7 @@ describe('a script made to exhaust its reader', () => {
   });
 
   it('by lines and commands of a notebook is read in a thread', async () => {
-    await startWorker({ timeoutMs: 30_000, heapMb: 512 });
+    await startWorker({ timeoutMs: WAIT_LIMIT_MS, heapMb: 512 });
     const expectReadInThread = await watchMainThread('solution');
     expect((await (await check(COMMANDS, 'a')).result()).status).toBe('clean');
     expectNoLockLost();
@@ -92,11 +93,11 @@ describe('a script made to exhaust its reader', () => {
   });
 
   it('by its memory loses its thread alone', async () => {
-    await startWorker({ timeoutMs: 60_000, heapMb: 64 });
-    const large = await check('f()\n'.repeat(120_000), 'a');
+    await startWorker({ timeoutMs: WAIT_LIMIT_MS, heapMb: 32 });
+    const large = await check('f()\n'.repeat(60_000), 'a');
     await expect(large.result()).rejects.toMatchObject({
       code: 'analysis-limit',
-      message: expect.stringContaining('64 MiB'),
+      message: expect.stringContaining('32 MiB'),
     });
     expect((await (await check(TWO_LINES, 'a')).result()).status).toBe('clean');
     expectNoLockLost();
@@ -105,7 +106,7 @@ describe('a script made to exhaust its reader', () => {
 
 describe('many large scripts of one tenant', () => {
   it('do not occupy the slots that a short script of another tenant needs', async () => {
-    const worker = await startWorker({ timeoutMs: 30_000, heapMb: 512 }, 2);
+    const worker = await startWorker({ timeoutMs: WAIT_LIMIT_MS, heapMb: 512 }, 2);
     const large = await Promise.all(Array.from({ length: 6 }, () => check(LARGE, 'a')));
     const states = () => Promise.all(large.map(async (handle) => (await handle.view()).state));
     const running = async () => (await states()).filter((state) => state === 'active').length;

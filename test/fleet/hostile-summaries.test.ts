@@ -3,6 +3,7 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addSummarize } from '../../src/producers/summarize.js';
 import { fleetOfTest } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 const redis = redisOfFile();
 
@@ -16,7 +17,7 @@ it('an output of hostile lines delays a small job of another tenant by no more t
   const { test } = await fleetOfTest(redis, 'hostile-summaries');
   await test.worker(createOfflineRunner(), {
     kinds: ['summarize'],
-    analysis: { timeoutMs: 20_000, heapMb: 512 },
+    analysis: { timeoutMs: WAIT_LIMIT_MS, heapMb: 512 },
   });
   const hostile = await addSummarize(test.fleet, study(`Baseline: 0.90\nNo scaler: 0.85\n${HOSTILE}`), {
     tenant: 'a',

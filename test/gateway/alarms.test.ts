@@ -16,6 +16,7 @@ import {
   truncatedReply,
 } from '../support/messages-api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -151,7 +152,7 @@ it('every ended call counts by its outcome class, what is tried again and what i
   try {
     await test.worker(runnerFor(api));
     for (const name of ['first', 'second', 'third']) {
-      await (await addSolutionCheck(test.fleet, script(name))).wait({ timeout: 60_000 });
+      await (await addSolutionCheck(test.fleet, script(name))).wait({ timeout: WAIT_LIMIT_MS });
     }
     expect(api.requests).toHaveLength(replies.length);
     const { text } = await gateway.send('GET', '/metrics');

@@ -9,6 +9,7 @@ import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluati
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 const redis = redisOfFile();
 let test: TestFleet;
@@ -34,7 +35,7 @@ function wait(
   more: Partial<Pick<WaitingClaim, 'signal' | 'stillAllowed' | 'tryRoomForAnswer'>> = {},
 ) {
   const signal = new AbortController().signal;
-  const common = { leaseMs: 60_000, owner: 'somebody', timeoutMs: 20_000 };
+  const common = { leaseMs: WAIT_LIMIT_MS, owner: 'somebody', timeoutMs: WAIT_LIMIT_MS };
   return claims.wait({ queue, ...common, signal, stillAllowed: allowed, tryRoomForAnswer, ...more });
 }
 

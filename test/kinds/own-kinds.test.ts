@@ -363,7 +363,7 @@ describe('a kind of one’s own with agents and children', () => {
       textReply('a matters'),
     ]);
     const env = {
-      ...{ FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix, FLEET_LOCK_MS: '1000' },
+      ...{ FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix, FLEET_LOCK_MS: '4000' },
       ...{ ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: api.url },
     };
     const killed = startFleetCommand(['worker', '--kinds-from', MODULE], { env });

@@ -1,5 +1,6 @@
 /** Kinds as a user defines them; `fleet worker --kinds-from` loads this module in tests. */
 import { defineAgent, defineKind, PayloadError, z } from '../../src/index.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 export { defineAgent, defineKind, z };
 
@@ -18,7 +19,7 @@ export const wordCount = defineKind({
   summary: 'Counts words.',
   payload: z.object({ text: z.string().min(1), least: z.int().default(1) }),
   result: z.strictObject({ words: z.int() }),
-  limits: { largeTexts: ['text'], timeoutMs: 60_000 },
+  limits: { largeTexts: ['text'], timeoutMs: WAIT_LIMIT_MS },
   defaults: { attempts: 2, backoffMs: 10 },
   process: async ({ text, least }) => {
     const words = text.split(/\s+/).filter((word) => word.length >= least).length;

@@ -388,7 +388,7 @@ describe('a worker that is killed in the middle of a round', () => {
     const env = {
       FLEET_REDIS_URL: redis.url,
       FLEET_PREFIX: prefix,
-      FLEET_LOCK_MS: '1000',
+      FLEET_LOCK_MS: '4000',
       FLEET_CALL_RETRIES: '0',
       ANTHROPIC_API_KEY: 'test-key',
       ANTHROPIC_BASE_URL: api.url,

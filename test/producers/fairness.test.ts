@@ -11,6 +11,7 @@ import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, type Script } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 const redis = redisOfFile();
 let test: TestFleet;
@@ -157,7 +158,7 @@ it('a bound tenant neither uses up nor learns what another one has for a run of 
     const owner = tenant === undefined ? {} : { tenant, submitter: submitterOfTenant(tenant) };
     const options = { ...owner, budgetUsd };
     const handle = await addJob(fleet, 'solution-check', payload, options);
-    const { state, error } = await handle.wait({ timeout: 120_000 });
+    const { state, error } = await handle.wait({ timeout: WAIT_LIMIT_MS });
     return state === 'completed' ? state : error?.message;
   };
   const ONE_CALL = 0.4;

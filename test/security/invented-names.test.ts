@@ -10,6 +10,7 @@ import { collectGarbage } from '../support/collect-garbage.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { forMany, KeepAliveClient } from '../support/keep-alive-client.js';
 import { redisOfFile } from '../support/redis.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 const redis = redisOfFile();
 let test: TestFleet;
@@ -124,7 +125,7 @@ describe('ids and queues that there are not', () => {
     const before = await connections();
     await forMany(Array(COUNT), async () => {
       const queue = newQueue();
-      const wait = waitForJob(test.fleet, idIn(queue), { timeout: 60_000 }, queue);
+      const wait = waitForJob(test.fleet, idIn(queue), { timeout: WAIT_LIMIT_MS }, queue);
       await expect(wait).rejects.toMatchObject({ code: 'job-not-found' });
     });
     expect(await connections()).toBe(before);
@@ -148,7 +149,9 @@ describe('many queues that there are', () => {
       await test.fleet.queue(queue).add('job', {}, { jobId: idIn(queue) });
     }
     const before = await connections();
-    const waits = queues.map((queue) => waitForJob(test.fleet, idIn(queue), { timeout: 60_000 }, queue));
+    const waits = queues.map((queue) =>
+      waitForJob(test.fleet, idIn(queue), { timeout: WAIT_LIMIT_MS }, queue),
+    );
     const overHttp = queues
       .slice(0, 40)
       .map((queue) => gateway.send('GET', `/v1/jobs/${idIn(queue)}?wait=60s`, undefined, bearer('read')));

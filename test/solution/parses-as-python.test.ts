@@ -106,7 +106,7 @@ describe.skipIf(!withPython)('parsesAsPython with a python3', () => {
       `import { parsesAsPython } from ${JSON.stringify(module)};` +
       'console.log(JSON.stringify(await parsesAsPython("x = 1")));';
     const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program], {
-      timeout: 30_000,
+      timeout: WAIT_LIMIT_MS,
       env: { FLEET_PYTHON: path },
     });
     expect(stdout).toBe('{"ok":true,"exact":true}');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { findRedisServer } from '../../src/fleet/embedded-redis-binary.js';
 import { connectWithin } from '../../src/queues/connection.js';
+import { WAIT_LIMIT_MS } from './wait-limit-ms.js';
 
 export interface TestRedis {
   /** Address for `FLEET_REDIS_URL` and the connection helpers. */
@@ -119,7 +120,7 @@ async function startServer(
 ): Promise<ChildProcess> {
   const server = spawnServer(folder, socketPath, extraArguments);
   await untilLogged(server, /ready to accept connections/i);
-  const client = await connectWithin({ path: socketPath }, 5_000);
+  const client = await connectWithin({ path: socketPath }, WAIT_LIMIT_MS);
   client.disconnect();
   return server;
 }

@@ -1,4 +1,4 @@
-import type { SyntaxTree } from '../../solution/python-syntax.js';
+import type { SyntaxCursor, SyntaxTree } from '../../solution/python-syntax.js';
 
 /** A syntax node copied out of the WebAssembly heap, so that walking it costs no boundary crossing. */
 export interface RawNode {
@@ -11,16 +11,29 @@ export interface RawNode {
   readonly children: RawNode[];
 }
 
+/** What the grammar says of each of its types, by their ids: one call into the WebAssembly less for each node. */
+const kinds = new Map<number, Pick<RawNode, 'type' | 'named'>>();
+
+function kindAt(cursor: SyntaxCursor): Pick<RawNode, 'type' | 'named'> {
+  const id = cursor.nodeTypeId;
+  const known = kinds.get(id);
+  if (known !== undefined) return known;
+  const kind = { type: cursor.nodeType, named: cursor.nodeIsNamed };
+  kinds.set(id, kind);
+  return kind;
+}
+
 /** Copies the whole tree, without recursion and without comments. */
 export function copyTree(tree: SyntaxTree): { root: RawNode; size: number } {
   const cursor = tree.walk();
   let size = 0;
   const read = (): RawNode => {
     size += 1;
+    const { type, named } = kindAt(cursor);
     return {
-      type: cursor.nodeType,
+      type,
       field: cursor.currentFieldName,
-      named: cursor.nodeIsNamed,
+      named,
       start: cursor.startIndex,
       end: cursor.endIndex,
       children: [],
