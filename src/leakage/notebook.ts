@@ -161,13 +161,25 @@ function changesOfCells({ source, cells }: JoinedCells, changed: string): CellEd
   const lines = linesInCells(codes, changed);
   return cells.flatMap(({ cell }, at) => {
     const [was = '', is = ''] = [codes[at], lines[at]?.join('\n')];
-    if (was === is) return [];
-    let start = 0;
-    while (start < was.length && start < is.length && was[start] === is[start]) start += 1;
-    let [end, until] = [was.length, is.length];
-    for (; end > start && until > start && was[end - 1] === is[until - 1]; until -= 1) end -= 1;
-    return [{ cell, start, end, text: is.slice(start, until) }];
+    // Half a line break would be left over of a line that is the last one now.
+    return was === is ? [] : [{ cell, ...differenceOf(was, is.replace(/\r$/, '')) }];
   });
+}
+
+/** What replaces what in a text that becomes another one, in whole characters and line breaks. */
+function differenceOf(was: string, is: string): Omit<CellEdit, 'cell'> {
+  let start = 0;
+  while (start < was.length && start < is.length && was[start] === is[start]) start += 1;
+  while (isWithinCharacter(was, start) || isWithinCharacter(is, start)) start -= 1;
+  let [end, until] = [was.length, is.length];
+  for (; end > start && until > start && was[end - 1] === is[until - 1]; until -= 1) end -= 1;
+  for (; isWithinCharacter(was, end) || isWithinCharacter(is, until); until += 1) end += 1;
+  return { start, end, text: is.slice(start, until) };
+}
+
+/** Whether an offset cuts a surrogate pair, or a line break of two characters: an editor has no position there. */
+function isWithinCharacter(text: string, offset: number): boolean {
+  return /^(?:[\uD800-\uDBFF][\uDC00-\uDFFF]|\r\n)$/.test(text.slice(Math.max(0, offset - 1), offset + 1));
 }
 
 /** The notebook with a block of the joined source replaced; all other text stays as it is. */
