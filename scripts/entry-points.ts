@@ -72,7 +72,7 @@ function fieldsOf(name: string): string[] {
 
 function pythonMethods(): EntryPoint[] {
   const client = python('client.py');
-  const jsonNames = /^_JSON_NAMES = \{\n([\s\S]*?)^\}/m.exec(client)?.[1] ?? '';
+  const jsonNames = /^_JSON_NAMES = \{\n([\s\S]*?)^\}/m.exec(python('operations.py'))?.[1] ?? '';
   const names = new Map(
     [...jsonNames.matchAll(/"(\w+)": "(\w+)"/g)].map(([, own = '', json = '']) => [json, own]),
   );

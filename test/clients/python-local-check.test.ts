@@ -67,6 +67,31 @@ say(cell=notebook["findings"][0]["cell"], missing=[type(missing).__name__, missi
     expect(said.cell).toBeGreaterThan(1);
   });
 
+  it('the command of a checkout is not run', async () => {
+    const said = await run(
+      `
+import tempfile
+from solution_fleet.command import words_of
+os.environ["PATH"] = os.pathsep.join(["node_modules/.bin", os.path.dirname(sys.executable)])
+os.chdir(tempfile.mkdtemp())
+for folder in (".", "node_modules/solution-fleet"):
+    Path(folder, "dist/cli").mkdir(parents=True)
+    Path(folder, "dist/cli/main.js").touch()
+    Path(folder, "package.json").write_text('{"name": "solution-fleet"}')
+Path("node_modules/.bin").mkdir()
+Path("node_modules/.bin/fleet").symlink_to("../solution-fleet/dist/cli/main.js")
+Path("node_modules/.bin/fleet").chmod(0o755)
+try:
+    say(found=words_of(None))
+except CommandNotFound as error:
+    say(error=str(error))`,
+      { FLEET_CLI: '' },
+    );
+    expect(said.error).toMatch(
+      /^the fleet command was not found: install the npm package solution-fleet globally/,
+    );
+  });
+
   it('what cannot be checked is a typed error, and a check that is cancelled or too late is stopped', async () => {
     const said = await run(`
 def error(call):

@@ -7,6 +7,7 @@ import os
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from solution_fleet.command import words_of
@@ -27,18 +28,27 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
         self.root = Path(folder.name).resolve()
-        self.here = self.root / "project" / "runs"
+        self.here = self.root / "project" / "venv" / "solution_fleet"
         self.here.mkdir(parents=True)
+        self.patch(mock.patch("solution_fleet.command.__file__", str(self.here / "command.py")))
+        self.installed_from(None, self.here)
         self.bin = self.root / "bin"
         self.bin.mkdir()
         self.node = self.program("node")
-        os.chdir(self.here)
+        os.chdir(self.bin)
         self.environment({"PATH": str(self.bin)})
 
-    def environment(self, variables: dict[str, str]) -> None:
-        patch = mock.patch.dict(os.environ, variables, clear=True)
+    def patch(self, patch: Any) -> None:
         patch.start()
         self.addCleanup(patch.stop)
+
+    def environment(self, variables: dict[str, str]) -> None:
+        self.patch(mock.patch.dict(os.environ, variables, clear=True))
+
+    def installed_from(self, how: str | None, folder: Path) -> None:
+        record = "{}" if how is None else json.dumps({"url": folder.as_uri(), how: {}})
+        distribution = mock.Mock(read_text=mock.Mock(return_value=record))
+        self.patch(mock.patch("importlib.metadata.distribution", return_value=distribution))
 
     def program(self, name: str) -> str:
         path = self.bin / name
@@ -46,15 +56,28 @@ class CommandTest(unittest.TestCase):
         path.chmod(0o755)
         return str(path)
 
-    def test_the_nearest_installation_is_run_by_node(self) -> None:
-        far = package(self.root / "project" / "node_modules" / "solution-fleet")
-        self.assertEqual(words_of(None), [self.node, far])
-        near = package(self.here / "node_modules" / "solution-fleet")
-        self.assertEqual(words_of(None), [self.node, near])
+    def test_the_folder_that_it_was_installed_from_comes_first(self) -> None:
+        package(self.root / "project" / "node_modules" / "solution-fleet")
+        clone = package(self.root / "a clone")
+        self.installed_from("dir_info", self.root / "a clone" / "clients" / "python")
+        self.assertEqual(words_of(None), [self.node, clone])
 
-    def test_a_clone_counts(self) -> None:
-        program = package(self.root / "project")
+    def test_the_folder_of_a_wheel_is_none(self) -> None:
+        package(self.root / "downloads")
+        self.installed_from("archive_info", self.root / "downloads" / "clients" / "python")
+        with self.assertRaises(CommandNotFound):
+            words_of(None)
+
+    def test_a_project_with_this_package_in_its_environment_counts(self) -> None:
+        program = package(self.root / "project" / "node_modules" / "solution-fleet")
         self.assertEqual(words_of(None), [self.node, program])
+
+    def test_the_working_directory_does_not_count(self) -> None:
+        package(self.root / "checkout" / "node_modules" / "solution-fleet")
+        package(self.root / "checkout")
+        os.chdir(self.root / "checkout")
+        with self.assertRaisesRegex(CommandNotFound, r"install the npm package solution-fleet .*FLEET_CLI"):
+            words_of(None)
 
     def test_a_folder_to_which_anybody_may_write_does_not_count(self) -> None:
         package(self.root / "project" / "node_modules" / "solution-fleet")
@@ -70,13 +93,12 @@ class CommandTest(unittest.TestCase):
 
     def test_another_program_of_that_name_is_not_run(self) -> None:
         self.program("fleet")
-        package(self.here / "node_modules" / "solution-fleet", name="fleet")
-        with mock.patch("solution_fleet.command.__file__", str(self.root / "command.py")):
-            with self.assertRaisesRegex(CommandNotFound, r"install the npm package solution-fleet .*FLEET_CLI"):
-                words_of(None)
+        package(self.root / "project" / "node_modules" / "solution-fleet", name="fleet")
+        with self.assertRaises(CommandNotFound):
+            words_of(None)
 
     def test_the_caller_comes_before_the_environment_and_that_before_installations(self) -> None:
-        package(self.here / "node_modules" / "solution-fleet")
+        package(self.root / "project" / "node_modules" / "solution-fleet")
         named = package(self.root / "named")
         self.environment({"PATH": str(self.bin), "FLEET_CLI": named})
         self.assertEqual(words_of(None), [self.node, named])

@@ -7,8 +7,11 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Union
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from .errors import CommandNotFound
 
@@ -19,16 +22,17 @@ _VARIABLE = "FLEET_CLI"
 _PACKAGE = "solution-fleet"
 _PROGRAM = Path("dist", "cli", "main.js")
 _WHAT_TO_DO = (
-    f"install the npm package {_PACKAGE} in this folder or globally, "
-    f"or name its {_PROGRAM.as_posix()} by {_VARIABLE} or by command="
+    f"install the npm package {_PACKAGE} globally, or name its {_PROGRAM.as_posix()} by {_VARIABLE} or by command="
 )
 
 
 def words_of(command: Command | None) -> list[str]:
     """The words with which the command starts: those of the caller, else of ``FLEET_CLI``, else what is installed.
 
-    It looks in ``node_modules`` of this folder and of those above it, on the PATH, and in the clone that this package is
-    installed from. Another program of the same name on the PATH does not count, and nothing is downloaded.
+    It looks in the clone or npm package that this package was installed from, in ``node_modules`` of the folders above
+    this package (a project with a virtual environment in it), and on the PATH. The working directory does not count,
+    because it may be a checkout of somebody else's, and neither does another program of the same name. Nothing is
+    downloaded.
 
     Raises :class:`CommandNotFound`.
     """
@@ -52,22 +56,30 @@ def _installed() -> Path:
 
 
 def _folders() -> Iterator[Path]:
-    """Folders in which the npm package may be, the nearest first."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if _is_public(folder):
-            continue  # Anybody may have put a program there.
-        yield folder / "node_modules" / _PACKAGE
-        yield folder
+    """Folders in which the npm package may be."""
+    for folder in (*_source().parents, *Path(__file__).resolve().parents):
+        if folder.is_dir() and not _is_public(folder):
+            yield folder
+            yield folder / "node_modules" / _PACKAGE
     on_path = _on_path("fleet")
     if on_path is not None:
-        # npm links or wraps the program; both are beside or below the package's folder.
+        # npm links the program, or wraps it in one that is beside the folder of packages.
         yield from Path(on_path).resolve().parents
         yield Path(on_path).parent / "node_modules" / _PACKAGE
-    yield from Path(__file__).resolve().parents
+
+
+def _source() -> Path:
+    """The folder that this package was installed from, as pip records it; an empty path if it was from no folder."""
+    try:
+        record = json.loads(metadata.distribution(_PACKAGE).read_text("direct_url.json") or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        record = {}
+    is_folder = "dir_info" in record and record["url"].startswith("file:")
+    return Path(url2pathname(urlsplit(record["url"]).path)) if is_folder else Path()
 
 
 def _is_public(folder: Path) -> bool:
+    """Whether anybody may have put a program there."""
     return os.name == "posix" and bool(folder.stat().st_mode & stat.S_IWOTH)
 
 

@@ -46,7 +46,7 @@ def expect_replay(
     Raises AssertionError with a diff if the result or the failure is not the recorded one to the byte; :class:`CheckFailed`
     if the file is no recording that fits; :class:`CheckTimeout` after ``timeout_s`` seconds; :class:`CommandNotFound`.
     """
-    kinds = ["--kinds-from", ",".join(map(os.fspath, kinds_from))] if kinds_from else []
+    kinds = ["--kinds-from", ",".join(os.fspath(each) for each in kinds_from)] if kinds_from else []
     name = os.path.abspath(path)
     words = [*words_of(command), "replay", "--json", *kinds, name]
     try:
