@@ -6,6 +6,7 @@ import { ANY_LABEL } from './any-label.js';
 import { type Arguments, argument } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
 import { asTable } from './table-calls.js';
+import { unknownCall } from './unknown-calls.js';
 
 /** Filters and decompositions of a series in which each value depends on the ones after it. */
 const BOTH_SIDES =
@@ -24,12 +25,21 @@ export function arrayFunction(
   if (BOTH_SIDES.test(path)) return smoothed(interp, first, args, call);
   if (path.endsWith('.sliding_window_view')) return windowView(interp, first, call);
   if (/(^|\.)linalg\.svd$|\.(randomized_svd|pca_lowrank|svds)$/.test(path)) return axes(interp, first, call);
+  if (path === 'numpy.where' && args.all.length > 2) return chosenByRow(interp, first, args, call);
   if (path === 'pandas.Categorical') return categorical(first, args);
   if (/^numpy\.(add|subtract|maximum|minimum)\.at$/.test(path)) return gathered(interp, first, args, call);
   if (path === 'pandas.factorize' && first.type === 'table') return list([first, UNKNOWN], true);
   if (/^scipy\.stats\.(chi2_contingency|fisher_exact|barnard_exact)$/.test(path))
     return testOfCounts(interp, first, call);
   return /^(pandas\.crosstab|numpy\.bincount)$/.test(path) ? countsOf(interp, args, call) : undefined;
+}
+
+/** `np.where(ids.isin(later), 0, 1)`: it says of each row whether it was found, as the condition does. */
+function chosenByRow(interp: Interpreter, condition: Value, args: Arguments, call: Call): Value | undefined {
+  const among = condition.type === 'table' ? condition.cell.value.among : undefined;
+  if (among === undefined) return undefined;
+  const result = unknownCall(interp, args, call);
+  return result.type === 'table' ? newTable({ ...result.cell.value, among }) : result;
 }
 
 /** `pd.Categorical(series, categories=levels)`: the rows are those of the series, wherever the levels come from. */

@@ -130,6 +130,9 @@ export function columnFrom(interp: Interpreter, value: Value): Column {
     madeBy: interp.statement,
     ...(facts.scores.length > 0 && facts.predictions.length === 0 ? { scores: facts.scores } : {}),
     ...(value.type === 'constant' ? { constant: value.value } : {}),
+    ...(value.type === 'table' && value.cell.value.among !== undefined
+      ? { among: value.cell.value.among }
+      : {}),
   };
 }
 

@@ -245,6 +245,7 @@ function instantiate(interp: Interpreter, of: Value & { type: 'class' }, args: A
     argumentFacts: NO_FACTS,
   });
   const instance: Value = { type: 'instance', of, attributes: new Map(), learned: learned.cell };
+  interp.sharedLayers.addInstance(instance);
   const init = boundMethod(instance, of, '__init__');
   if (init !== undefined) callFunction(interp, init, args, call);
   else {

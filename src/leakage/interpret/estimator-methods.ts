@@ -3,7 +3,6 @@ import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../library-mode
 import type { Call, Expr } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newSequence, newTable } from '../values/join.js';
-import type { Region } from '../values/region.js';
 import type { Cell } from '../values/store.js';
 import {
   type Estimator,
@@ -18,6 +17,7 @@ import { type Arguments, argument, argumentExpression } from './arguments.js';
 import { withoutColumns } from './assign.js';
 import { withChoices } from './choices.js';
 import { historyOf, WATCHED_SCORES } from './fitted-attributes.js';
+import { forecastOf } from './forecasts.js';
 import type { Interpreter } from './interpreter.js';
 import { labelsOf } from './label-copies.js';
 import {
@@ -30,6 +30,7 @@ import {
   subjectOf,
   trainingOf,
   watchedRows,
+  wholeOfSlices,
 } from './learning.js';
 import { isDistinct } from './membership.js';
 import { columnOfGroups, groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
@@ -84,6 +85,12 @@ export function networkCall(
   for (const value of args.all) facts = joinFacts(facts, interp.dataOf(withoutLabels(value, labels)));
   if (facts.rows.length === 0 || isLabel(cell.value, args)) return undefined;
   const [first] = args.expressions;
+  const learned = interp.sharedLayers.trainingOf(cell);
+  if (learned !== undefined && learned !== cell.value.training) {
+    const { subject, rowsText, node, statement } = learned;
+    const event = interp.fit('projection', subject, learned, rowsText, node, statement);
+    return newTable({ ...emptyTable(facts), fits: union(facts.fits, [event]) });
+  }
   const prediction = predictionOf(cell, facts, first === undefined ? '' : interp.label(first), call);
   return newTable({ ...emptyTable({ ...facts, predictions: [prediction] }), fits: [] });
 }
@@ -119,6 +126,8 @@ export function estimatorMethod(
     fitted(interp, estimator, args, call, name === 'partial_fit');
     return self;
   }
+  const forecast = forecastOf(interp, estimator, name, args, call);
+  if (forecast !== undefined) return forecast;
   if (PREDICT_METHODS.has(name) && predicts(state)) {
     return networkCall(interp, estimator.cell, args, call) ?? UNKNOWN;
   }
@@ -235,21 +244,6 @@ function isAdaptation(node: Expr): boolean {
 /** Whether `fit` goes on from the weights that the model has. */
 function isKerasModel({ path, role }: EstimatorState): boolean {
   return role === 'network' && /^(tensorflow\.|tf_)?keras\b/.test(path);
-}
-
-/** Slices `X[i:i + n]` that a loop goes through are all rows in the end. */
-function wholeOfSlices(interp: Interpreter, rows: readonly Region[]): readonly Region[] {
-  const targets = interp.context
-    .loops()
-    .flatMap((loop) => (loop.type === 'for' && loop.target.type === 'name' ? [loop.target.id] : []));
-  const isSlice = ({ partition }: Region): boolean =>
-    partition?.key.startsWith('cut:') === true &&
-    targets.some((name) => new RegExp(`\\b${name}\\b`).test(partition.key.slice(4)));
-  return rows.map((region) => {
-    let current = region;
-    while (current.parent !== undefined && isSlice(current)) current = current.parent;
-    return current;
-  });
 }
 
 /** A transformer remembers the rows it was fitted on, but is not a model that competes with one. */

@@ -23,6 +23,7 @@ import { ColumnOrigins } from './label-copies.js';
 import { OverlappingWindows } from './overlapping-windows.js';
 import { RepeatedCalls } from './repeated-calls.js';
 import { ScoreRecord } from './score-record.js';
+import { SharedLayers } from './shared-layers.js';
 import { StoredFiles } from './stored-files.js';
 import { Watchpoints } from './watchpoints.js';
 
@@ -96,6 +97,7 @@ export class Interpreter {
   readonly filesRead = new Map<string, string>();
 
   readonly stored = new StoredFiles();
+  readonly sharedLayers = new SharedLayers();
 
   /** Steps of work done so far. */
   steps = 0;

@@ -5,6 +5,7 @@ import { originOf, type Region, sameRows } from '../values/region.js';
 import { type EstimatorState, MAX_PARTS, type TableState, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
+import { featuresOfLabelPeriod } from './label-period.js';
 
 /** How a column came about, by its name: of which columns, and where. */
 interface Origin {
@@ -40,8 +41,9 @@ export function labelsOf(
   if (features?.type !== 'table' || labels?.type !== 'table' || picksColumns(model))
     return { columns, fits: [] };
   const [state, label] = [features.cell.value, labels.cell.value];
+  const ofPeriod = featuresOfLabelPeriod(interp, state, label);
   const copy = labelCopy(interp, state, label) ?? recodedLabel(interp, state, label);
-  if (copy === undefined) return { columns, fits: [] };
+  if (copy === undefined) return { columns, fits: [...ofPeriod] };
   const rows = { rows: [...new Set(state.rows.map(originOf))], certain: state.certain };
   const event = interp.fit(
     'label-in-features',
@@ -52,7 +54,7 @@ export function labelsOf(
     copy.madeBy ?? interp.statement,
     columns,
   );
-  return { columns, fits: [event] };
+  return { columns, fits: [event, ...ofPeriod] };
 }
 
 /** Whether rows were read from a file, or put together from rows that were. */

@@ -9,7 +9,7 @@ import {
   type Training,
   union,
 } from '../values/facts.js';
-import { partOf, sameRows } from '../values/region.js';
+import { partOf, type Region, sameRows } from '../values/region.js';
 import type { Cell } from '../values/store.js';
 import { type EstimatorState, factsOf, MAX_PARTS, type Value } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
@@ -245,6 +245,21 @@ export function predictionOf(
   };
 }
 
+/** Slices `X[i:i + n]` that a loop goes through are all rows in the end. */
+export function wholeOfSlices(interp: Interpreter, rows: readonly Region[]): readonly Region[] {
+  const targets = interp.context
+    .loops()
+    .flatMap((loop) => (loop.type === 'for' && loop.target.type === 'name' ? [loop.target.id] : []));
+  const isSlice = ({ partition }: Region): boolean =>
+    partition?.key.startsWith('cut:') === true &&
+    targets.some((name) => new RegExp(`\\b${name}\\b`).test(partition.key.slice(4)));
+  return rows.map((region) => {
+    let current = region;
+    while (current.parent !== undefined && isSlice(current)) current = current.parent;
+    return current;
+  });
+}
+
 /** A step on a loss trains the networks whose predictions are in it. */
 export function learnFromLoss(interp: Interpreter, loss: Value, node: Expr): void {
   const facts = factsOf(loss);
@@ -257,7 +272,7 @@ export function learnFromLoss(interp: Interpreter, loss: Value, node: Expr): voi
     const state = cell.value;
     const learned: Facts = {
       ...NO_FACTS,
-      rows: interp.foldRounds.train(cell, prediction.rows),
+      rows: interp.foldRounds.train(cell, wholeOfSlices(interp, prediction.rows)),
       certain: prediction.certain,
       fits: prediction.fits,
     };

@@ -23,6 +23,7 @@ import { polarsExpression } from './column-expressions.js';
 import { withFitsThat } from './copies-in-frame.js';
 import { directoryDataset } from './directories.js';
 import { crossScore } from './fitted-attributes.js';
+import { seriesModel } from './forecasts.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { labelsOf } from './label-copies.js';
@@ -212,6 +213,7 @@ function constructed(
   call: Call,
 ): Value {
   const made = construct(path, family.role, args);
+  interp.sharedLayers.addNetwork(made);
   if (family.role === 'splitter' && made.type === 'estimator')
     made.cell.value = { ...made.cell.value, madeBy: interp.statement };
   if (family.kind !== 'vocabulary' || made.type !== 'estimator' || args.all.length === 0) return made;
@@ -435,9 +437,11 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
     /^(timm|torchvision\.models|transformers|segmentation_models_pytorch|torch\.hub)\b/.test(path) &&
     !/okeniz|rocessor|transforms/.test(path)
   ) {
-    return construct(path, 'network', args);
+    const network = construct(path, 'network', args);
+    interp.sharedLayers.addNetwork(network);
+    return network;
   }
-  const statistical = statisticalModel(interp, path, args, call);
+  const statistical = statisticalModel(interp, path, args, call) ?? seriesModel(interp, path, args, call);
   if (statistical !== undefined) return statistical;
   // A class by its name, but a generator of random numbers learns nothing: like `default_rng`.
   const isClass = /^[A-Z]/.test(name) && path !== 'numpy.random.RandomState' && !IMAGE_FILTERS.test(path);

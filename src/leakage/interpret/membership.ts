@@ -1,4 +1,5 @@
 import type { Comprehension, Expr, FunctionDefinition, Lambda } from '../syntax/ast.js';
+import { expressionsIn } from '../syntax/walk.js';
 import { NO_FACTS } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
@@ -159,6 +160,25 @@ export function membershipTest(
   if (test === undefined) return undefined;
   const step = amongStep(interp, state.from[0], interp.evaluate(test.many), node);
   return test.isOut ? otherSide(step) : step;
+}
+
+/** The rows of a table among whose values others are looked for. */
+export function amongRows(interp: Interpreter, many: Value | undefined): Pick<TableState, 'among'> {
+  if (many?.type === 'positions')
+    return many.steps.length === 0 && many.of !== undefined ? { among: many.of } : {};
+  const rows = many?.type === 'table' || many?.type === 'sequence' ? interp.dataOf(many).rows : [];
+  return rows.length === 0 ? {} : { among: rows };
+}
+
+/** What `lambda one: int(one not in others)` looks its argument up in. */
+export function lookedUpIn(interp: Interpreter, lambda: FunctionDefinition | Lambda): Value | undefined {
+  if (lambda.type !== 'lambda') return undefined;
+  const [parameter] = lambda.params;
+  for (const part of expressionsIn(lambda.body)) {
+    const test = parameter === undefined ? undefined : testOf(part, parameter.name);
+    if (test !== undefined) return interp.evaluate(test.many);
+  }
+  return undefined;
 }
 
 /** Methods of positions and of the labels of rows: `index.isin(train.index)`, `index.difference(held)`. */

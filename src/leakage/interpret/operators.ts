@@ -1,6 +1,14 @@
 import type { Call, Compare, ConstantValue, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
-import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
+import {
+  type Facts,
+  joinFacts,
+  NO_FACTS,
+  type Prediction,
+  type Score,
+  union,
+  withFits,
+} from '../values/facts.js';
 import { emptyTable, newEstimator, newSequence, newTable } from '../values/join.js';
 import { dividedAlike, originOf, overlapOf, type Region, sameRows } from '../values/region.js';
 import {
@@ -20,6 +28,7 @@ import { countWork } from '../values/work.js';
 import type { Arguments } from './arguments.js';
 import { afterSteps, bothMasks, boundedText, pendingTogether } from './bounds.js';
 import { choiceEvents } from './choices.js';
+import { forecastFor } from './forecasts.js';
 import type { Interpreter } from './interpreter.js';
 import { predictionOf, trainingOf } from './learning.js';
 import { arithmeticOnPositions } from './positions.js';
@@ -47,9 +56,15 @@ export function meetLabels(
   if (predicted.predictions.length === 0) return [];
   if (labels.predictions.length > 0 || labels.rows.length === 0) return [];
   const before = predicted.scores.flatMap((score) => [...score.predictions]);
+  const known = new Set(before.map((prediction) => prediction.forecast ?? prediction));
+  const forecasts = predicted.predictions.flatMap((prediction) => {
+    if (!isUnmet(prediction) || known.has(prediction)) return [];
+    return [forecastFor(interp, prediction, labels)];
+  });
+  if (forecasts.length > 0) return [interp.record.addScore(interp, forecasts, labels, predicted.fits, node)];
   const scored = predicted.predictions.filter(
     (prediction) =>
-      !before.includes(prediction) &&
+      !known.has(prediction) &&
       (overlapOf(prediction.rows, labels.rows) !== 'no' ||
         dividedAlike(prediction.rows, labels.rows, isMetric) ||
         (isMetric && dividedAlike(prediction.rows.map(withAllFolds), labels.rows, isMetric))),
@@ -133,7 +148,9 @@ export function binaryValue(
   // A sum or difference of a score and of what a network gives is a loss, not a blend.
   const a = /^[*/@]$/.test(operator) ? withWeights(interp, own, b, nodes.node) : own;
   const isBlank = stateOf(left)?.blank === true || stateOf(right)?.blank === true;
-  const isScore = operator !== '&' && operator !== '|' && !isBlank;
+  // What was subtracted from a series before its model is added to the forecast.
+  const isRestored = operator === '+' && [...own.predictions, ...b.predictions].some(isUnmet);
+  const isScore = operator !== '&' && operator !== '|' && !isBlank && !isRestored;
   const scores = isScore ? meetLabels(interp, a, b, nodes.node) : [];
   const pending = pendingTogether(pendingOf(left), pendingOf(right));
   const [stateA, stateB] = [stateOf(left), stateOf(right)];
@@ -179,6 +196,10 @@ function takenTogether(operator: string, left: Value, right: Value): Pick<Opaque
   const isRest = operator === '-' && pendingOf(left).length > 0;
   const takes = union(a ?? [], isRest ? [] : (b ?? []));
   return takes.length === 0 ? {} : { takes };
+}
+
+function isUnmet({ isForecast, forecast }: Prediction): boolean {
+  return isForecast === true && forecast === undefined;
 }
 
 /** `total - own`: a sum by group without the row's own value says nothing of it. */

@@ -76,6 +76,7 @@ export function columnOf(state: TableState, name: string): TableState {
     fits: column === undefined ? state.fits : union(column.fits, state.fits),
     predictions: column === undefined ? state.predictions : union(column.predictions, state.predictions),
     from: column === undefined || column.from.length === 0 ? [name] : union([name], column.from),
+    ...(column?.among === undefined ? {} : { among: column.among }),
     ...(typeof column?.constant === 'number' ? { blank: true } : {}),
   };
 }

@@ -351,6 +351,8 @@ function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableSta
       // `for part in held.split(256)`: some of these positions in each round.
       if (value.type === 'opaque' && value.oneOf !== undefined && value.oneOf.steps.length > 0)
         return pickPositions(interp, state, value.oneOf, index);
+      // `for part in torch.randperm(n).split(256)`: all rows in the end.
+      if (value.type === 'opaque' && value.oneOf?.isShuffled === true) return state;
       // `series[i + n]` in a loop over a range: the rows that the range goes through.
       const within = rangeSteps(interp, index);
       if (within.length > 0) return pickRows(interp, state, within);

@@ -28,7 +28,14 @@ import { fillKind } from './column-expressions.js';
 import { rowsOfEachValue } from './each-value.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
-import { amongStep, distinctSteps, distinctValues, membershipTest } from './membership.js';
+import {
+  amongRows,
+  amongStep,
+  distinctSteps,
+  distinctValues,
+  lookedUpIn,
+  membershipTest,
+} from './membership.js';
 import { withColumns } from './new-columns.js';
 import { meetLabels, noteTexts, productMethod } from './operators.js';
 import { renamed, withAxis } from './renaming.js';
@@ -223,9 +230,9 @@ const mapped: Handler = (method) => {
   if (first?.type === 'function') {
     const result = applied(method, first);
     const mask = membershipTest(interp, state, first.definition, call);
-    return mask === undefined || result.type !== 'table'
-      ? result
-      : newTable({ ...result.cell.value, mask: [mask] });
+    if (result.type !== 'table') return result;
+    const looked = amongRows(interp, lookedUpIn(interp, first.definition));
+    return newTable({ ...result.cell.value, ...looked, ...(mask === undefined ? {} : { mask: [mask] }) });
   }
   return name === 'transform' && first?.type === 'constant'
     ? withRowEvent(interp, state, 'statistics', call)
@@ -438,6 +445,7 @@ function maskMethod({ interp, table, state, name, args, call }: TableCall): Valu
     fits: union(own.fits, other.fits),
     scores: union(state.scores, scores),
     ...(isFrame ? {} : { mask: [...(divided ?? [mask])] }),
+    ...(isAmong ? amongRows(interp, first) : {}),
     ...(/^(is|not)(na|null)$|null$/.test(name) ? { missing: true } : {}),
   });
 }

@@ -75,6 +75,10 @@ export interface Prediction {
   /** What went into the features of these rows, and into the predictions afterwards. */
   readonly fits: readonly FitEvent[];
   readonly inputs: readonly Prediction[];
+  /** Of a forecast: it is for the rows whose labels it meets. */
+  readonly isForecast?: boolean;
+  /** The forecast that was met with labels. */
+  readonly forecast?: Prediction;
   /** Of models that a library trained fold by fold. */
   readonly crossValidated?: boolean;
   readonly node: Expr;

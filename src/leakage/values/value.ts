@@ -84,6 +84,8 @@ export interface Column {
   readonly madeBy?: Stmt;
   /** The constant that was assigned to all rows of it. */
   readonly constant?: ConstantValue;
+  /** Rows of another table among which its values were looked for. */
+  readonly among?: readonly Region[];
 }
 export interface TableState extends Facts {
   /** Columns that were assigned or selected by name; all others are alike. */
@@ -104,6 +106,8 @@ export interface TableState extends Facts {
   readonly from: readonly string[];
   /** For a single column: the name that the code gave it, under which it is put into a frame. */
   readonly called?: string;
+  /** For a single column: rows of another table among which its values were looked for. */
+  readonly among?: readonly Region[];
   /** Only says where values are missing. */
   readonly missing?: boolean;
   /** Texts that a loop puts together: data, or names of columns. */
