@@ -9,7 +9,10 @@ import { writeEnvFile } from './project.js';
 
 /** Settings that the Compose file or the image sets. */
 const FIXED = ['redisUrl', 'drainSeconds', 'dataDirectory', 'embeddedRedis', 'healthFile'];
-const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
+const SECRETS = [
+  ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'],
+  ...['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_CUSTOM_HEADERS', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID'],
+];
 
 type Environment = Readonly<Record<string, string | null>>;
 

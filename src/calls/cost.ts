@@ -4,12 +4,13 @@ import { type ModelPrices, PRICE_LIST, type PriceList } from './prices.js';
 
 /** Prices of a model id, also of a dated one (`claude-haiku-4-5-20251001`, `gpt-5-2026-01-31`). */
 export function pricesOf(model: string, own: PriceList = {}): ModelPrices | null {
+  return pricesIn(own, model) ?? pricesIn(PRICE_LIST.models, model) ?? null;
+}
+
+function pricesIn(list: PriceList, model: string): ModelPrices | undefined {
   const undated = model.replace(/-\d{4}-?\d{2}-?\d{2}$/, '');
-  for (const list of [own, PRICE_LIST.models]) {
-    const name = [model, undated].find((known) => Object.hasOwn(list, known));
-    if (name !== undefined) return list[name] ?? null;
-  }
-  return null;
+  const name = [model, undated].find((known) => Object.hasOwn(list, known));
+  return name === undefined ? undefined : list[name];
 }
 
 /**
@@ -35,7 +36,9 @@ export function costOfOutcome(
 ): number | null | undefined {
   const { tokens, message } = outcome;
   if (tokens === undefined) return undefined;
-  return countsAll(outcome, tokens) ? costOf(pricedModel(message?.model, model, own), tokens, own) : null;
+  const list = pricesOf(pricedModel(message?.model, model, own), own);
+  if (list === null) return null;
+  return countsAll(outcome, tokens) || isFree(list) ? costAt(list, tokens) : null;
 }
 
 /**
@@ -58,7 +61,12 @@ export function allPrices(own: PriceList): ModelPrices[] {
  */
 function pricedModel(answered: string | undefined, requested: string, own: PriceList = {}): string {
   if (answered === undefined) return requested;
-  return pricesOf(answered, own) === null && Object.hasOwn(own, requested) ? requested : answered;
+  return pricesOf(answered, own) === null && pricesIn(own, requested) !== undefined ? requested : answered;
+}
+
+/** What costs nothing does so whatever was counted: not every server of one's own counts. */
+function isFree(list: ModelPrices): boolean {
+  return Object.values(list).every((price) => price === 0);
 }
 
 /** A request is never empty; nor is an answer that has content. */

@@ -14,7 +14,7 @@ const SECRET_VARIABLES = [
   'GRAFANA_PASSWORD',
 ];
 /** Variables with `name=value` or `name: value` pairs that contain secrets. */
-const HEADER_VARIABLES = /^(?:OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS|ANTHROPIC_CUSTOM_HEADERS)$/;
+const HEADER_VARIABLES = /^(?:OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS|(?:ANTHROPIC|OPENAI)_CUSTOM_HEADERS)$/;
 const SECRET_NAME = /(?:_KEY|_TOKEN|_SECRET|PASSWORD|PASSWD|_CREDENTIALS?)$/;
 
 /** The secrets among the variables of an environment, and in addresses among them. */

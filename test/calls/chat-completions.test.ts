@@ -123,9 +123,19 @@ it.each([
   ['further properties', { ...SCHEMA, additionalProperties: undefined }, false],
   [
     'an optional property deep inside',
-    { type: 'array', items: { anyOf: [SCHEMA, { ...SCHEMA, required: [] }] } },
+    {
+      ...SCHEMA,
+      properties: { answer: { type: 'array', items: { anyOf: [SCHEMA, { ...SCHEMA, required: [] }] } } },
+    },
     false,
   ],
+  [
+    'an optional property in a definition',
+    { ...SCHEMA, $defs: { part: { ...SCHEMA, required: [] } } },
+    false,
+  ],
+  ['parts that all hold', { ...SCHEMA, properties: { answer: { allOf: [SCHEMA, SCHEMA] } } }, false],
+  ['a list at its top', { type: 'array', items: SCHEMA }, false],
   [
     'a property that is named like a keyword',
     { ...SCHEMA, properties: { properties: SCHEMA }, required: ['properties'] },
@@ -165,7 +175,76 @@ describe('an answer', () => {
     ]);
   });
 
+  const piece = (text: string, fields: object = {}, name?: string) => ({
+    ...fields,
+    function: { ...(name === undefined ? {} : { name }), arguments: text },
+  });
+  it.each<[string, object[][]]>([
+    [
+      'that take turns',
+      [
+        [piece('{"file', { index: 0, id: 'a' }, 'Read'), piece('{"file', { index: 1, id: 'b' }, 'Read')],
+        [piece('_path":"b"}', { index: 1 }), piece('_path":"a"}', { index: 0 })],
+      ],
+    ],
+    [
+      'in pieces without an index',
+      [
+        [piece('', { id: 'a' }, 'Read'), piece('{"file_path":')],
+        [piece('"a"}'), piece('{"file_path":"b"}', { id: 'b' }, 'Read')],
+      ],
+    ],
+    [
+      'that all have the index 0',
+      [
+        [piece('{"file_path":"a"}', { index: 0, id: 'a' }, 'Read')],
+        [piece('{"file_path":"b"}', { index: 0, id: 'b' }, 'Read')],
+      ],
+    ],
+    [
+      'that repeat their name and id, the id empty at first',
+      [
+        [piece('', { index: 0, id: '' }, 'Read'), piece('{"file_path":"a"}', { index: 0, id: 'a' }, 'Read')],
+        [piece('', { index: 0, id: 'a' }, 'Read'), piece('{"file_path":"b"}', { index: 1, id: 'b' }, 'Read')],
+      ],
+    ],
+  ])('with tool calls %s', async (_, deltas) => {
+    const { message } = await send(
+      stream(...deltas.map((tool_calls) => chunk({ tool_calls })), chunk({}, 'tool_calls')),
+    );
+    expect(message && toolUsesOf(message)).toMatchObject([
+      { id: 'a', name: 'Read', input: { file_path: 'a' } },
+      { id: 'b', name: 'Read', input: { file_path: 'b' } },
+    ]);
+  });
+
+  it('with an empty finish reason in every chunk, no name of its model, and counts without choices', async () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 1 };
+    const base = { id: '', model: '' };
+    const { class: outcomeClass, message } = await send(
+      stream({ ...base, ...chunk({ content: 'hi' }, '') }, { ...base, ...chunk({}, 'stop') }, { usage }),
+    );
+    expect(outcomeClass).toBe('answered');
+    expect(message).toMatchObject({ id: undefined, model: undefined, tokens: { inputTokens: 5 } });
+    await api?.close();
+    expect((await send(stream(chunk({ content: 'hi' }, '')))).class).toBe('incomplete');
+  });
+
+  it('that is whole is not lost if the connection then breaks', async () => {
+    const broken = (reply: RawReply): RawReply => ({
+      ...reply,
+      headers: { ...reply.headers, 'content-length': '9999', connection: 'close' },
+    });
+    expect(await send(broken(stream(chunk({ content: 'hi' }), chunk({}, 'stop'))))).toMatchObject({
+      class: 'answered',
+      message: { stopReason: 'end_turn' },
+    });
+    await api?.close();
+    expect((await send(broken(stream(chunk({ content: 'hi' }))))).class).toBe('incomplete');
+  });
+
   it.each([
+    ['an error without a field of that name', { object: 'error', message: 'busy', code: 503 }, 'overloaded'],
     ['the filter of the provider', chunk({}, 'content_filter'), 'refused'],
     ['a cut chunk', { choices: 'cut' }, 'incomplete'],
     ['an error with a status as its code', { error: { message: 'slow down', code: 429 } }, 'rate-limited'],
@@ -248,9 +327,37 @@ describe('errors, as servers word them', () => {
     [404, '404 page not found', 'bad-request'],
     [500, { message: 'The server had an error', type: 'server_error' }, 'overloaded'],
     [503, 'upstream connect error', 'overloaded'],
+    [404, { error: 'model "nope" not found, try pulling it first' }, 'unknown-model'],
+    [404, [{ error: { code: 404, message: 'models/nope is not found' } }], 'unknown-model'],
+    [404, { detail: 'Not Found' }, 'bad-request'],
+    [
+      429,
+      {
+        message: 'Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested 33834.',
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+      },
+      'context-exceeded',
+    ],
   ])('%i %j is %s', (status, body, outcomeClass) => {
     const outcome = chatError(body, status, {});
     expect(outcome.class).toBe(outcomeClass);
     expect(outcome.detail).toContain(`HTTP ${status}: `);
+  });
+
+  it.each([
+    ['in a list', [{ error: { code: 404, message: 'models/nope is not found' } }], 'unknown-model'],
+    [
+      'at the top',
+      { object: 'error', message: 'maximum context length is 4096', code: 400 },
+      'context-exceeded',
+    ],
+    ['as a text', { error: 'model "nope" not found' }, 'bad-request'],
+    ['in a field of another name', { detail: 'no such route' }, 'bad-request'],
+  ])('and place them: %s', async (_, body, outcomeClass) => {
+    const status = outcomeClass === 'unknown-model' ? 404 : 400;
+    const outcome = await send({ ...raw('application/json', JSON.stringify(body)), status });
+    expect(outcome.class).toBe(outcomeClass);
+    expect(outcome.detail).toMatch(/not found|context length|no such route/);
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, pricesOf } from '../../src/calls/cost.js';
-import { PRICE_LIST } from '../../src/calls/prices.js';
+import { costOf, costOfOutcome, pricesOf } from '../../src/calls/cost.js';
+import type { TokenCounts } from '../../src/calls/message.js';
+import type { CallOutcome } from '../../src/calls/outcome.js';
+import { PRICE_LIST, priceListOf } from '../../src/calls/prices.js';
 
 const NONE = {
   inputTokens: 0,
@@ -45,6 +47,33 @@ describe('costOf', () => {
       expect(costOf(model, { ...NONE, inputTokens: 1 })).toBeNull();
     },
   );
+});
+
+describe('the cost of an answer', () => {
+  const own = priceListOf({ 'our-model': { input: 2, output: 10 }, free: { input: 0, output: 0 } });
+  const outcome = (model: string, tokens: Partial<TokenCounts>): CallOutcome => {
+    const content = [{ type: 'text', text: 'yes' }];
+    const counted = { ...NONE, ...tokens };
+    const message = { id: 'a', model, content, stopReason: 'end_turn', refusal: undefined, tokens: counted };
+    return { class: 'answered', detail: '', message, tokens: counted };
+  };
+  const counted = { inputTokens: 1_000, outputTokens: 100 };
+
+  it.each([
+    ['the requested model, if the server has a name of its own', 'served-name', 'our-model', 0.003],
+    ['the same for a dated name of it', 'served-name', 'our-model-2026-01-31', 0.003],
+    ['the model that answered, if its price is known', 'claude-haiku-4-5', 'our-model', 0.0015],
+    ['no model, if none has a known price', 'served-name', 'other', null],
+  ])('is by the price of %s', (_, answered, requested, usd) => {
+    const cost = costOfOutcome(outcome(answered, counted), requested, own);
+    if (usd === null) expect(cost).toBeNull();
+    else expect(cost).toBeCloseTo(usd, 12);
+  });
+
+  it('is not known without counts, unless the model is free', () => {
+    expect(costOfOutcome(outcome('our-model', {}), 'our-model', own)).toBeNull();
+    expect(costOfOutcome(outcome('free', {}), 'free', own)).toBe(0);
+  });
 });
 
 it('the price list has a date and a source', () => {

@@ -6,9 +6,11 @@ import {
   type TokenCounts,
 } from '../message.js';
 import { CallFault } from '../outcome.js';
+import { parseJson } from '../wire-response.js';
 import { type ChatChunk, chatTokens, type ToolCallPiece } from './chat-chunk.js';
 
 interface OpenToolCall {
+  readonly index: number | undefined;
   id: string | undefined;
   name: string;
   readonly pieces: string[];
@@ -32,25 +34,31 @@ export class ChatAnswer {
   #tokens: TokenCounts | undefined;
   readonly #text: string[] = [];
   readonly #refusal: string[] = [];
-  readonly #calls = new Map<number, OpenToolCall>();
+  readonly #calls: OpenToolCall[] = [];
 
-  /** What the server has counted: it says so once, at the end. */
+  /** Whether a reason to stop has come: after it there are only counts. */
+  get isWhole(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  /** What the server has counted: most say so once, at the end, others in every chunk so far. */
   get tokens(): TokenCounts | undefined {
     return this.#tokens;
   }
 
   accept({ id, model, choices, usage }: ChatChunk): void {
-    this.#id ??= id ?? undefined;
-    this.#model ??= model ?? undefined;
+    this.#id ??= id || undefined;
+    this.#model ??= model || undefined;
     if (usage != null) this.#tokens = chatTokens(usage);
-    for (const { index, delta, message, finish_reason } of choices) {
+    for (const { index, delta, message, finish_reason } of choices ?? []) {
       // One answer is asked for.
       if ((index ?? 0) !== 0) continue;
       const { content, refusal, tool_calls } = delta ?? message ?? {};
       if (content != null) this.#text.push(content);
       if (refusal != null) this.#refusal.push(refusal);
       for (const piece of tool_calls ?? []) this.#addToCall(piece);
-      if (finish_reason != null) this.#finish = finish_reason;
+      // Some servers send an empty one with every chunk.
+      if (finish_reason) this.#finish = finish_reason;
     }
   }
 
@@ -77,13 +85,13 @@ export class ChatAnswer {
   #stopReason(finish: string, refusal: string): string {
     if (refusal !== '') return 'refusal';
     // Some servers end an answer that calls tools with `stop`.
-    if (finish === 'stop' && this.#calls.size > 0) return 'tool_use';
+    if (finish === 'stop' && this.#calls.length > 0) return 'tool_use';
     return Object.hasOwn(STOP_REASONS, finish) ? (STOP_REASONS[finish] ?? finish) : finish;
   }
 
   #content(): ContentBlock[] {
     const text = this.#text.join('');
-    const calls = [...this.#calls].map(([index, { id, name, pieces, extra }]): ContentBlock => {
+    const calls = this.#calls.map(({ id, name, pieces, extra }, index): ContentBlock => {
       const input = parseToolInput(pieces.join(''));
       const block = { type: 'tool_use', id: id ?? `${this.#id ?? 'call'}_${index}`, name, input };
       return extra == null ? block : { ...block, extra_content: extra };
@@ -92,15 +100,33 @@ export class ChatAnswer {
   }
 
   #addToCall(piece: ToolCallPiece): void {
-    const index = piece.index ?? this.#calls.size;
-    const call = this.#calls.get(index) ?? { id: undefined, name: '', pieces: [], extra: undefined };
-    this.#calls.set(index, call);
-    call.id ??= piece.id ?? undefined;
+    const call = this.#callOf(piece) ?? this.#newCall(piece.index ?? undefined);
+    call.id ??= piece.id || undefined;
     // A name comes whole; a server that repeats it in every chunk means the same call.
     if (call.name === '') call.name = piece.function?.name ?? '';
     if (piece.function?.arguments != null) call.pieces.push(piece.function.arguments);
     call.extra ??= piece.extra_content;
   }
+
+  #newCall(index: number | undefined): OpenToolCall {
+    const call = { index, id: undefined, name: '', pieces: [], extra: undefined };
+    this.#calls.push(call);
+    return call;
+  }
+
+  /** The call that a piece continues, if it does: the last one of its index, of its id, or of all. */
+  #callOf({ index, id, function: named }: ToolCallPiece): OpenToolCall | undefined {
+    const last = this.#calls.findLast((call) =>
+      index == null ? !id || call.id === id : call.index === index,
+    );
+    // Gemini gives every call the index 0, and some servers give none. A name after whole arguments then begins another call.
+    const isOther = index == null ? !id : id && id !== last?.id;
+    return isOther && named?.name && isWholeJson(last?.pieces ?? []) ? undefined : last;
+  }
+}
+
+function isWholeJson(pieces: readonly string[]): boolean {
+  return parseJson(pieces.join('')) !== undefined;
 }
 
 /** The cost of a call without counts is not known. */

@@ -6,7 +6,7 @@ const MAX_TOKENS = 1e9;
 const count = z.number().nonnegative().max(MAX_TOKENS).nullish();
 
 const ToolCallSchema = z.looseObject({
-  /** Some servers leave it out; the calls then come whole, one after the other. */
+  /** Some servers leave it out, or give every call the same. */
   index: z.int().nonnegative().nullish(),
   id: z.string().nullish(),
   function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
@@ -36,12 +36,15 @@ const UsageSchema = z.looseObject({
 });
 
 /** A chunk of a stream, or a whole answer of the Chat Completions API. */
-export const ChatChunkSchema = z.looseObject({
-  id: z.string().nullish(),
-  model: z.string().nullish(),
-  choices: z.array(ChoiceSchema),
-  usage: UsageSchema.nullish(),
-});
+export const ChatChunkSchema = z
+  .looseObject({
+    id: z.string().nullish(),
+    model: z.string().nullish(),
+    choices: z.array(ChoiceSchema).nullish(),
+    usage: UsageSchema.nullish(),
+  })
+  // Some servers leave out the choices where there are only counts.
+  .refine(({ choices, usage }) => choices != null || usage != null);
 export type ChatChunk = z.infer<typeof ChatChunkSchema>;
 
 /** Counts of a call. The API counts cached input as input, and hidden reasoning as output. */

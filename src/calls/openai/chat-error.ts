@@ -7,18 +7,22 @@ const text = z
   .nullish()
   .transform((value) => (value == null ? '' : String(value)));
 const ErrorSchema = z.looseObject({ message: text, type: text, code: text });
-/** The inner object is what the SDK hands over; streams and whole answers have it in `error`; Gemini sends a list. */
-const BodySchema = z.preprocess(unwrapped, ErrorSchema);
+const BodySchema = z.preprocess((body) => {
+  const error = errorIn(body);
+  return typeof error === 'string' ? { message: error } : error;
+}, ErrorSchema);
 
-function unwrapped(body: unknown): unknown {
+/** The error inside of a body: OpenAI has it in `error`, Gemini sends a list, and older servers put it at the top. */
+export function errorIn(body: unknown): unknown {
   const first: unknown = Array.isArray(body) ? body[0] : body;
-  return typeof first === 'object' && first !== null && 'error' in first ? first.error : first;
+  return typeof first === 'object' && first !== null && 'error' in first ? (first.error ?? first) : first;
 }
 
 /** Classes of error codes, and of types that say as much; else the status decides. */
 const CLASS_OF_CODE: Readonly<Record<string, OutcomeClass>> = {
   insufficient_quota: 'no-credit',
   billing_hard_limit_reached: 'no-credit',
+  billing_not_active: 'no-credit',
   context_length_exceeded: 'context-exceeded',
   string_above_max_length: 'context-exceeded',
   model_not_found: 'unknown-model',
@@ -29,9 +33,12 @@ const CLASS_OF_CODE: Readonly<Record<string, OutcomeClass>> = {
   server_error: 'overloaded',
 };
 
-/** Servers that are compatible word this one in many ways, and give no code. */
+/**
+ * Servers that are compatible word this one in many ways, and give no code. OpenAI rejects a request that alone is above the limit of a
+ * minute as one too many; later it is as large.
+ */
 const TOO_LONG =
-  /(?:maximum|exceeds?|longer than)[^.]{0,60}context|context (?:length|window)[^.]{0,40}exceed|prompt is too long/i;
+  /(?:maximum|exceeds?|longer than)[^.]{0,60}context|context (?:length|window)[^.]{0,40}exceed|prompt is too long|^request too large/i;
 
 /**
  * Classifies an error of the Chat Completions API.
@@ -45,7 +52,8 @@ export function chatError(
   headers: Readonly<Record<string, string>>,
 ): CallOutcome {
   const parsed = BodySchema.safeParse(body);
-  const said = parsed.success ? parsed.data.message || parsed.data.code || parsed.data.type : body;
+  const words = parsed.success ? parsed.data.message || parsed.data.code || parsed.data.type : '';
+  const said = words === '' ? body : words;
   return failureOutcome(parsed.success ? classOf(status, parsed.data) : classOfStatus(status, undefined), {
     said,
     status,
@@ -57,9 +65,9 @@ function classOf(
   status: number | undefined,
   { message, type, code }: z.infer<typeof ErrorSchema>,
 ): OutcomeClass {
+  if (TOO_LONG.test(message)) return 'context-exceeded';
   const named = [code, type].find((name) => Object.hasOwn(CLASS_OF_CODE, name));
   if (named !== undefined) return CLASS_OF_CODE[named] ?? 'bad-request';
-  if (TOO_LONG.test(message)) return 'context-exceeded';
   if (NO_CREDIT.test(message)) return 'no-credit';
   // A 404 that does not speak of a model comes from a wrong address.
   if (status === 404) return /model/i.test(message) ? 'unknown-model' : 'bad-request';

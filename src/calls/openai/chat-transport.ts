@@ -4,7 +4,8 @@ import { rememberAddress, rememberSecrets } from '../../config/redact.js';
 import { NO_TIMEOUT_MS, sdkFault, wireResponse } from '../sdk-parts.js';
 import type { Transport } from '../transport.js';
 import { undiciFetch } from '../undici-fetch.js';
-import { chatError } from './chat-error.js';
+import { parseJson } from '../wire-response.js';
+import { chatError, errorIn } from './chat-error.js';
 import { type ChatDialect, chatRequest } from './chat-request.js';
 import { readChat } from './read-chat.js';
 
@@ -76,8 +77,20 @@ function createClient({ sdk, undici }: Loaded, { apiKey, baseURL }: ChatTranspor
     maxRetries: 0,
     // At its debug level the SDK writes to standard output, which belongs to the command's own output.
     logLevel: 'off',
-    fetch: undiciFetch(undici),
+    fetch: withWholeErrors(undiciFetch(undici)),
   });
+}
+
+/** The SDK keeps of an error's body only its field `error`, which other servers than OpenAI's may not have. */
+function withWholeErrors(send: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (url, init) => {
+    const response = await send(url, init);
+    if (response.ok) return response;
+    const text = await response.text();
+    const body = parseJson(text);
+    const error = JSON.stringify({ error: errorIn(body) });
+    return Object.assign(response, { text: async () => (body === undefined ? text : error) });
+  };
 }
 
 /** Events as they come, without web streams (see `undiciFetch`). */

@@ -25,7 +25,7 @@ export function readChat(response: WireResponse, onEvent: () => void): Promise<R
   });
 }
 
-/** A server may leave out the end event; the finish reason then says that the answer is whole. */
+/** A server may leave out the end event, or break the connection before it; the finish reason then says that the answer is whole. */
 async function readStream(response: WireResponse, onEvent: () => void): Promise<ReceivedMessage> {
   const answer = new ChatAnswer();
   try {
@@ -37,7 +37,9 @@ async function readStream(response: WireResponse, onEvent: () => void): Promise<
       acceptChunk(chunk, answer, response);
     }
   } catch (thrown) {
-    throw thrown instanceof CallFault ? thrown : brokenConnection(thrown, answer.tokens);
+    if (thrown instanceof CallFault) throw thrown;
+    // What is whole is paid for. Only its counts may be missing.
+    if (!answer.isWhole) throw brokenConnection(thrown, answer.tokens);
   }
   return answer.finish();
 }
@@ -46,12 +48,18 @@ function acceptChunk(json: unknown, answer: ChatAnswer, { headers }: WireRespons
   const chunk = ChatChunkSchema.safeParse(json);
   if (chunk.success && chunk.data.error == null) {
     answer.accept(chunk.data);
-  } else if (typeof json === 'object' && json !== null && 'error' in json) {
+  } else if (isError(json)) {
     const outcome = chatError(json, undefined, headers);
     throw new CallFault(answer.tokens === undefined ? outcome : { ...outcome, tokens: answer.tokens });
   } else {
     throw incomplete('the answer is JSON, but no chat completion', answer);
   }
+}
+
+/** Older servers say so in `object` and have no field `error`. */
+function isError(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null) return false;
+  return 'error' in json || ('object' in json && json.object === 'error');
 }
 
 function incomplete(detail: string, { tokens }: ChatAnswer): CallFault {
