@@ -61,6 +61,10 @@ async def main():
 
     last = await evaluation(9)
     await last.check.wait()
+    try:
+        await fleet.evaluate("evaluate", lambda claim: 1)
+    except TypeError as error:
+        blocking = str(error)
     begun = asyncio.Event()
     async def hang(claim):
         begun.set()
@@ -76,7 +80,7 @@ async def main():
             await again.lost.wait()
     await cancelled()
     say(ended=ended, results=[job.get("result") for job in jobs], errors=[job["error"]["message"] for job in jobs if "error" in job],
-        attempt=again.attempt, state=(await last.evaluation.job())["state"], task=task.cancelled())
+        attempt=again.attempt, state=(await last.evaluation.job())["state"], task=task.cancelled(), blocking="is no coroutine function" in blocking)
 `,
     );
     expect(await program.said()).toEqual({
@@ -86,6 +90,7 @@ async def main():
       attempt: 1,
       state: 'cancelled',
       task: true,
+      blocking: true,
     });
     expect((await program.end()).code).toBe(0);
   });

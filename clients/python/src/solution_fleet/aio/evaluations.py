@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -12,6 +13,8 @@ from ..errors import ApiError, FleetError, FleetUnreachable
 
 if TYPE_CHECKING:
     from .client import AsyncFleetClient
+
+_NOT_AWAITABLE = object()
 
 
 class AsyncClaim(ClaimedEvaluation):
@@ -62,14 +65,18 @@ class AsyncClaim(ClaimedEvaluation):
                     return
 
     async def work(self, evaluate: Callable[[AsyncClaim], Awaitable[Any]]) -> bool:
-        """Evaluates it and ends it; gives whether it was ended here."""
+        """Evaluates it and ends it; gives whether it was ended here. Raises TypeError if ``evaluate`` is no coroutine function."""
         try:
             async with self.kept():
                 try:
-                    result = await evaluate(self)
+                    running = evaluate(self)
+                    result = await running if inspect.isawaitable(running) else _NOT_AWAITABLE
                 except Exception as error:
                     ending = self._fail_by(error)
                 else:
+                    if result is _NOT_AWAITABLE:
+                        # It has stopped the event loop, heartbeats included; the evaluation is given back.
+                        raise TypeError("evaluate is no coroutine function; let it await asyncio.to_thread for code that blocks")
                     ending = self._complete_or_fail(result)
                 await self._fleet.perform(ending)
             return True
