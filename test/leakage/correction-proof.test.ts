@@ -99,6 +99,34 @@ print("Final Validation Performance:", mean_squared_error(d, parts[0]) ** 0.5)
   );
 });
 
+describe('right corrections of labeled scripts that are changed in one call', () => {
+  it.each([
+    ['tenth.jsonl', 'alpha-leak-008', ', on="store_id"', '', /`on=` is gone/],
+    [
+      'tenth.jsonl',
+      'alpha-leak-007',
+      'X_train[c].quantile',
+      'X_test[c].quantile',
+      /learns from the scored part/,
+    ],
+    ['sixteenth.jsonl', 'd_s30', 'pick_features(tr, ', 'pick_features(va, ', /learns from the scored part/],
+    [
+      'ninth.jsonl',
+      'P36',
+      'pipeline.fit(access[cat_features], access[TARGET])',
+      'pass',
+      /`pipeline` is fitted less often/,
+    ],
+    ['eighth.jsonl', 'E37', ', min_periods=1', '', /which past values replace|`min_periods=` is gone/],
+  ])('REQ-SF-019: %s %s with `%s` as `%s` is not proven', async (file, id, from, to, reason) => {
+    const { script = '', fixed } = labeledScripts(file).find((one) => one.id === id) ?? {};
+    expect(fixed).toContain(from);
+    const kinds = (await analyzeLeakage(script)).findings.map(({ kind }) => kind);
+    const proof = await proveCorrection(script, (fixed ?? '').replace(from, to), kinds);
+    expect(proof).toMatchObject({ outcome: 'not-provable', unknown: expect.stringMatching(reason) });
+  });
+});
+
 /** Numbers from 0 to below 1, the same in every run. */
 function* numbers(): Generator<number, never> {
   for (let state = 7; ; ) {
