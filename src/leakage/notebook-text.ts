@@ -16,7 +16,7 @@ interface Container {
 }
 
 /** Where the cells of a notebook that is valid JSON are in its text, each an object of its list. */
-export function cellSpans(json: string): { readonly start: number; readonly end: number }[] {
+function cellSpans(json: string): { readonly start: number; readonly end: number }[] {
   const spans: { start: number; end: number }[] = [];
   const open: Container[] = [];
   let start = 0;

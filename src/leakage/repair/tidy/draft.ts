@@ -18,7 +18,7 @@ export interface Draft {
 }
 
 /** How often a name is in a script as a word, comments and strings included, and how often it is assigned. */
-export class NameCounts {
+class NameCounts {
   readonly #words = new Map<string, number>();
   readonly #assigned = new Map<string, number>();
 
