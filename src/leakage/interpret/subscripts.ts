@@ -183,7 +183,21 @@ function sequenceSlice(
   const known =
     (slice.lower === undefined || low !== undefined) && (slice.upper === undefined || high !== undefined);
   if (known && rest === undefined && slice.step === undefined) return list(items.slice(low, high), tuple);
+  const state = items.length === 0 && slice.step === undefined ? rowListed(interp, rest) : undefined;
+  if (state !== undefined) {
+    const steps = sliceSteps(interp, slice, false, state.rows);
+    return newSequence({ items: [], tuple, rest: newTable(pickRows(interp, state, steps)) });
+  }
   return newSequence({ items: known ? [] : items, tuple, ...(rest === undefined ? {} : { rest }) });
+}
+
+/** What the items of a list of rows, or of batches, have in common; nothing for other lists. */
+function rowListed(interp: Interpreter, rest: Value | undefined): TableState | undefined {
+  if (rest?.type === 'opaque' && rest.source !== undefined && rest.element === true)
+    return { ...emptyTable(interp.dataOf(rest), 'row'), single: true };
+  if (rest?.type !== 'table') return undefined;
+  const { shape, single, rows } = rest.cell.value;
+  return shape === 'row' && single === true && rows.length === 1 ? rest.cell.value : undefined;
 }
 
 /** `np.r_[a, b]` puts rows under rows, `np.c_[a, b]` columns beside columns. */
