@@ -59,7 +59,7 @@ export function allPrices(own: PriceList): ModelPrices[] {
  * The model whose price counts: the one that answered. A server of one's own may answer with a name of its own; then the
  * configured price of the requested model counts.
  */
-function pricedModel(answered: string | undefined, requested: string, own: PriceList = {}): string {
+export function pricedModel(answered: string | undefined, requested: string, own: PriceList = {}): string {
   if (answered === undefined) return requested;
   return pricesOf(answered, own) === null && pricesIn(own, requested) !== undefined ? requested : answered;
 }

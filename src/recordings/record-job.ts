@@ -1,9 +1,8 @@
 import { chooseRunner } from '../agents/select-runner.js';
-import { pricesOf } from '../calls/cost.js';
+import { pricedModel, pricesOf } from '../calls/cost.js';
 import { unpackAnswer } from '../calls/ledger/stored-answer.js';
 import { OUTCOMES, type OutcomeClass } from '../calls/outcome.js';
 import { priceListOf } from '../calls/prices.js';
-import { redactErrorText } from '../config/redact.js';
 import type { Config } from '../config/settings.js';
 import { JobError, UsageError } from '../errors.js';
 import { payloadOf } from '../fleet/job-data.js';
@@ -13,6 +12,7 @@ import type { FleetClient } from '../producers/fleet-client.js';
 import { viewJob } from '../producers/job-view.js';
 import { type CallRecord, LEDGER_FIELD, readCallRecords } from '../queues/call-record.js';
 import { firstDifference } from './differences.js';
+import { plain, withoutSecrets } from './recorded-data.js';
 import { type RecordedCall, type RecordedEnd, type Recording, RecordingSchema } from './recording.js';
 import { type RunOptions, runRecording } from './run-recording.js';
 
@@ -39,12 +39,19 @@ export async function recordJob(
       `run again with its recorded answers, it ends otherwise (${difference}). Use the version and the settings of the worker that ran it. A failure of the fleet, such as a used-up budget, cannot be recorded, nor can a job with child jobs`,
     );
   }
-  const clean = withoutSecrets({ ...original, requests: run.requests.map(plain) });
-  if (JSON.stringify(clean.payload) === JSON.stringify(original.payload)) return clean;
+  const recording = { ...original, requests: run.requests.map(plain) };
+  const clean = withoutSecretsIn(recording);
+  if (firstDifference(recording, clean) === undefined) return clean;
   const { end, requests } = await runRecording(clean, options);
-  if (firstDifference(withoutDigests(clean.end), withoutDigests(end)) !== undefined)
-    throw cannotRecord(id, 'without the secrets in its payload it ends otherwise');
-  return { ...clean, end, requests: requests.map(plain) };
+  // Prompts are those of this machine again, with the secrets that they have.
+  const again = withoutSecretsIn({ ...clean, end, requests: requests.map(plain) });
+  if (
+    firstDifference(end, again.end) !== undefined ||
+    firstDifference(withoutDigests(clean.end), withoutDigests(end)) !== undefined
+  ) {
+    throw cannotRecord(id, 'without the secrets in its payload and its answers it ends otherwise');
+  }
+  return again;
 }
 
 function cannotRecord(id: string, why: string): UsageError {
@@ -140,34 +147,23 @@ function settingsOf(
       : undefined;
   const configured = chooseRunner(agent).name;
   const called = configured === 'offline' ? 'anthropic' : configured;
-  const models = new Set(calls.flatMap(({ model, answer }) => [model, answer?.model ?? model]));
+  const own = priceListOf(modelPrices);
+  const models = new Set(calls.map(({ model, answer }) => pricedModel(answer?.model, model, own)));
   const prices = [...models].flatMap((model) => {
-    const list = pricesOf(model, priceListOf(modelPrices));
+    const list = pricesOf(model, own);
     return list === null ? [] : [[model, list] as const];
   });
+  // Payloads and agents may name other models than the configuration.
+  const requested = calls.map(({ model }) => model);
   return plain({
     runner: said?.runner ?? (calls.length > 0 ? called : configured),
     opinion,
     maxTokens,
-    model: calls[0]?.model,
+    model: config.model !== undefined && requested.includes(config.model) ? config.model : requested[0],
     prices: Object.fromEntries(prices),
   });
 }
 
-/** As it comes back from a file: without fields that are undefined. */
-function plain<T>(data: T): T {
-  return JSON.parse(JSON.stringify(data)) as T;
-}
-
-/** Every text without what this process knows to be secret, and without what looks like it. */
-function withoutSecrets(recording: Recording): Recording {
-  const clean = (data: unknown): unknown => {
-    if (typeof data === 'string') return redactErrorText(data);
-    if (Array.isArray(data)) return data.map(clean);
-    if (typeof data !== 'object' || data === null) return data;
-    return Object.fromEntries(
-      Object.entries(data).map(([name, value]) => [redactErrorText(name), clean(value)]),
-    );
-  };
-  return RecordingSchema.parse(clean(recording));
+function withoutSecretsIn(recording: Recording): Recording {
+  return RecordingSchema.parse(withoutSecrets(recording));
 }

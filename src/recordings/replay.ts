@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf, UsageError } from '../errors.js';
 import { changedRequests, diffOfEnds, firstDifference } from './differences.js';
-import { parseRecording, type RecordedEnd, type Recording } from './recording.js';
+import { plain, withoutSecrets } from './recorded-data.js';
+import { parseRecording, type RecordedEnd, type RecordedRequest, type Recording } from './recording.js';
 import { type RunOptions, runRecording } from './run-recording.js';
 
 /** What a recorded job does now, compared with what it did. */
@@ -27,12 +28,14 @@ export interface Replay {
 export async function replay(recording: Recording, options: RunOptions = {}): Promise<Replay> {
   const { end, requests } = await runRecording(recording, options);
   const difference = firstDifference(recording.end, end);
-  const changed = changedRequests(
-    recording.requests,
-    JSON.parse(JSON.stringify(requests)) as typeof requests,
-  );
+  const changed = changedRequests(recording.requests, requests.map(asRecorded));
   if (difference === undefined) return { same: true, end, changedRequests: changed };
   return { same: false, end, difference, diff: diffOfEnds(recording.end, end), changedRequests: changed };
+}
+
+/** Prompts may have secrets, which no recording has. */
+function asRecorded(request: RecordedRequest): RecordedRequest {
+  return withoutSecrets(plain(request)) as RecordedRequest;
 }
 
 /** @throws UsageError if the file cannot be read, or is no recording. */

@@ -14,6 +14,7 @@ import { processedKinds } from '../processors/registry.js';
 import { decodeFailure, encodeFailure } from '../queues/failure.js';
 import type { KindRegistry } from '../queues/registry.js';
 import { checkedResult, parsePayload } from '../queues/validate.js';
+import type { TrialSettings } from '../trial/settings.js';
 import { Trials } from '../trial/trials.js';
 import { RecordedCalls } from './recorded-calls.js';
 import type { RecordedEnd, RecordedRequest, Recording } from './recording.js';
@@ -23,6 +24,8 @@ export interface RunOptions {
   readonly kinds?: KindRegistry<Kind>;
   /** Limits of the static analysis of a text. */
   readonly analysis?: ComputeLimits;
+  /** Where scripts of jobs with `trial` run; default: as a worker without settings does. */
+  readonly trials?: Partial<TrialSettings>;
 }
 
 /** What a recorded job does now. */
@@ -37,7 +40,7 @@ export interface RunOfRecording {
  * @throws UsageError if the recording does not fit: another payload contract, a kind that is not known, calls without an answer.
  */
 export async function runRecording(recording: Recording, options: RunOptions = {}): Promise<RunOfRecording> {
-  const { kinds = processedKinds(), analysis: limits } = options;
+  const { kinds = processedKinds(), analysis: limits, trials } = options;
   if (!kinds.has(recording.kind)) {
     throw new UsageError('usage', `the kind ${recording.kind} of the recording is not known here`, {
       field: 'kind',
@@ -51,12 +54,12 @@ export async function runRecording(recording: Recording, options: RunOptions = {
     calls.assertComplete();
     return { end, requests: calls.requests };
   };
-  const payload = parsePayload(kind, recording.payload);
+  const payload = payloadOf(recording, kind);
   try {
     const work: Work = {
       runner: interceptedRunner(recordedRunner(recording, calls), () => [calls]),
       analyst: analysis.analystFor({ tenant: '', signal }),
-      trials: new Trials(),
+      trials: new Trials(trials),
       contamination: { check: () => refused('known solutions') },
       jobs: NO_CHILDREN,
       signal,
@@ -78,6 +81,15 @@ export async function runRecording(recording: Recording, options: RunOptions = {
     return ended({ failure: decodeFailure(encodeFailure(error)) });
   } finally {
     await analysis.close();
+  }
+}
+
+function payloadOf({ payload }: Recording, kind: Kind): Record<string, unknown> {
+  try {
+    return parsePayload(kind, payload);
+  } catch (cause) {
+    const problem = `the payload of the recording does not fit this version: ${messageOf(cause)}`;
+    throw new UsageError('usage', problem, { cause, field: 'payload' });
   }
 }
 

@@ -1,22 +1,35 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createOpenAiRunner } from '../../src/agents/openai-runner.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { rememberSecrets } from '../../src/config/redact.js';
-import { addExtract, addSolutionCheck, addSummarize, type JobHandle } from '../../src/index.js';
+import {
+  addExtract,
+  addJob,
+  addSolutionCheck,
+  addSummarize,
+  defineAgent,
+  defineKind,
+  type JobHandle,
+  z,
+} from '../../src/index.js';
+import { processedKinds } from '../../src/processors/registry.js';
 import { recordJob } from '../../src/recordings/record-job.js';
 import { parseRecording, type Recording } from '../../src/recordings/recording.js';
 import { replay } from '../../src/recordings/replay.js';
 import { expectReplay, testRecordings } from '../../src/testing/index.js';
 import { correction, leaks } from '../support/agent-answers.js';
 import { runHere } from '../support/command-in-process.js';
-import { fleetWithRunner } from '../support/fleet.js';
+import { fleetWithRunner, startTestFleet } from '../support/fleet.js';
 import {
   errorReply,
   jsonReply,
   overloadedReply,
   type Script,
+  startMessagesApi,
   textReply,
   toolUseReply,
   truncatedReply,
@@ -28,6 +41,8 @@ const folder = mkdtempSync(join(tmpdir(), 'fleet-recordings-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const SECRET = 'a-password-of-the-data-base';
+/** Looks like a secret; no process knows it. */
+const TOKEN = `sk-${'a1'.repeat(15)}`;
 const LEAKY = `a = fit(all)\npassword = "${SECRET}"\nprint(a)\n`;
 rememberSecrets(SECRET);
 const CONFIG = { ...loadConfig({}), agent: 'anthropic' as const, maxTokens: 1_000 };
@@ -81,6 +96,15 @@ describe('a job that ended is recorded, and replayed to the byte without a provi
       { codeBlock: 'a = fit(all)' },
     ],
     [
+      'a model that answers under a name without a price',
+      [
+        { ...leaks('a = fit(all)'), model: 'served' },
+        { ...correction('a = fit(train)'), model: 'served' },
+      ],
+      (fleet) => addSolutionCheck(fleet, { solution: { content: LEAKY }, model: 'claude-opus-5' }),
+      { usage: { costUsd: null } },
+    ],
+    [
       'tools that the agent called',
       [toolUseReply('Read', { file_path: 'x' }), leaks()],
       check(),
@@ -116,7 +140,59 @@ describe('a job that ended is recorded, and replayed to the byte without a provi
   });
 });
 
+/** A kind that asks two agents, one with a model of its own, at the same time, and has a digest of what they say. */
+function kindWithSecrets() {
+  const promptFile = join(folder, 'words.md');
+  writeFileSync(
+    promptFile,
+    `---\nvariables: text\n---\nSay what the text is about. Key: ${TOKEN}\n<!-- the stable part ends here -->\n{{ text }}\n`,
+  );
+  const named = defineAgent({ promptFile, model: 'claude-haiku-4-5' });
+  const unnamed = defineAgent({ promptFile });
+  return defineKind({
+    name: 'topics',
+    payload: z.object({ text: z.string() }),
+    result: z.strictObject({
+      digest: z.string(),
+      models: z.array(z.string()),
+      costUsd: z.number().nullable(),
+    }),
+    process: async ({ text }, work) => {
+      const asked = [named, unnamed].map((agent) => work.ask(agent, { text }, { step: 'same' }));
+      const answers = await Promise.all(asked);
+      const said = answers.map(({ output }) => output).join();
+      const usage = answers.map(({ usage: { costUsd } }) => costUsd ?? 0);
+      return {
+        digest: createHash('sha256').update(said).digest('hex'),
+        models: answers.map(({ model }) => model ?? ''),
+        costUsd: Math.max(...usage),
+      };
+    },
+  });
+}
+
 describe('a recording', () => {
+  it('of a kind of one’s own has no secrets of prompts and answers, and the models of all agents', async () => {
+    const kinds = [kindWithSecrets()];
+    const api = await startMessagesApi({ reply: () => textReply(`weather, ${TOKEN}`, { model: '' }) });
+    const { fleet, worker, close } = await startTestFleet(redis, 'recordings-own', { kinds });
+    const prices = { 'our-model': { input: 10, output: 20 } };
+    await worker(createOpenAiRunner({ apiKey: 'k', baseURL: api.url, model: 'our-model', prices }), {
+      kinds,
+    });
+    const job = await addJob(fleet, 'topics', { text: 'It rains.' });
+    expect(await job.result()).toMatchObject({ models: ['claude-haiku-4-5', 'our-model'] });
+    const options = { kinds: processedKinds(kinds) };
+    const config = { ...CONFIG, agent: 'openai' as const, model: 'our-model', modelPrices: prices };
+    const recording = await recordJob(fleet, job.id, config, options);
+    await close();
+    await api.close();
+    expect(JSON.stringify(recording)).not.toContain(TOKEN);
+    expect(recording.requests).toHaveLength(2);
+    expect(recording.requests[0]?.system).toContain('Key: [redacted]');
+    expect(await replay(asFile(recording), options)).toMatchObject({ same: true, changedRequests: [] });
+  });
+
   it('has no secrets, neither in the script nor in answers and prompts', async () => {
     const { recording } = await recorded([textReply(`Use ${SECRET} and sk-ant-api03-abcdefgh.`)], (fleet) =>
       addSummarize(fleet, { ablationCode: LEAKY, rawOutput: 'Baseline: 0.8' }),
@@ -156,6 +232,9 @@ describe('a recording', () => {
       /no answer to call 1 of correct-1/,
     );
     await expect(replay({ ...recording, kind: 'unknown' })).rejects.toThrow(/kind unknown/);
+    await expect(replay({ ...recording, payload: {} })).rejects.toThrow(
+      /the payload of the recording does not fit this version: .*solution/,
+    );
   });
 
   it('is refused where it would not hold: child jobs, a job that has not ended, a text that is none', async () => {
@@ -200,6 +279,15 @@ describe('on the command line, and in the tests of a pipeline', () => {
       /^broken\.json: another result: result\.status: "clean" was recorded, now "corrected"\n/,
     );
     rmSync(join(folder, 'broken.json'));
+
+    const tried = JSON.parse(stdout) as Recording;
+    const path = join(folder, 'tried.json');
+    writeFileSync(path, JSON.stringify({ ...tried, payload: { ...tried.payload, trial: true } }));
+    const sandbox = { FLEET_TRIAL_SANDBOX: 'off' };
+    expect((await runHere(['replay', 'tried.json'], folder, sandbox)).stdout).toContain(
+      'FLEET_TRIAL_SANDBOX=off',
+    );
+    rmSync(path);
     const json = await runHere(['replay', '--json', 'corrected.json'], folder);
     expect(JSON.parse(json.stdout)).toMatchObject({ same: true, changedRequests: [] });
     expect((await runHere(['replay', 'nothing.json'], folder)).stderr).toContain(

@@ -7,6 +7,7 @@ import { withSession } from '../session.js';
 import { configWith } from '../start/config-with.js';
 import { escapeControlChars, escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
+import { configuredTrials } from '../trial-settings.js';
 
 interface ReplayOptions extends KindsFromOption {
   readonly json?: true;
@@ -43,11 +44,12 @@ export function addRecordingCommands(program: Command): void {
     });
 }
 
-async function runOptions({ kindsFrom, analysisTimeoutMs, analysisHeapMb }: Config): Promise<RunOptions> {
-  const analysis = { timeoutMs: analysisTimeoutMs, heapMb: analysisHeapMb };
-  if (kindsFrom === undefined) return { analysis };
+async function runOptions(config: Config): Promise<RunOptions> {
+  const { kindsFrom, analysisTimeoutMs: timeoutMs, analysisHeapMb: heapMb } = config;
+  const options = { analysis: { timeoutMs, heapMb }, trials: configuredTrials(config) };
+  if (kindsFrom === undefined) return options;
   const { loadKinds } = await import('../../processors/load-kinds.js');
-  return { analysis, kinds: await loadKinds(kindsFrom) };
+  return { ...options, kinds: await loadKinds(kindsFrom) };
 }
 
 function printReplay(file: string, { same, difference = '', diff = '', changedRequests }: Replay): void {
