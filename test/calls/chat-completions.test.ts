@@ -230,6 +230,45 @@ describe('an answer', () => {
     expect((await send(stream(chunk({ content: 'hi' }, '')))).class).toBe('incomplete');
   });
 
+  it.each<[string, RawReply, object]>([
+    [
+      'counted wrongly',
+      stream(chunk({ content: 'hi' }, 'stop'), { choices: [], usage: { prompt_tokens: -1 } }),
+      {},
+    ],
+    [
+      'counted in every chunk, and not in the last',
+      stream(
+        { ...chunk({ content: 'h' }), usage: { prompt_tokens: 9, completion_tokens: 1 } },
+        { ...chunk({ content: 'i' }, 'stop'), usage: { prompt_tokens: 9, completion_tokens: 2 } },
+        { choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } },
+      ),
+      { inputTokens: 9, outputTokens: 2 },
+    ],
+    [
+      'with empty events, and without a line after the last one',
+      raw('text/event-stream', `data:\n\ndata: ${JSON.stringify(chunk({ content: 'hi' }, 'stop'))}`),
+      {},
+    ],
+    [
+      'whose counts are cut',
+      raw('text/event-stream', `data: ${JSON.stringify(chunk({ content: 'hi' }, 'stop'))}\n\ndata: {"cho`),
+      {},
+    ],
+    [
+      'in parts, with thoughts',
+      stream(
+        chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }] }),
+        chunk({ content: [{ type: 'text', text: 'hi' }] }, 'stop'),
+      ),
+      {},
+    ],
+  ])('%s is an answer', async (_, reply, tokens) => {
+    const outcome = await send(reply);
+    expect(outcome).toMatchObject({ class: 'answered', message: { content: [{ text: 'hi' }] } });
+    expect(outcome.tokens).toMatchObject(tokens);
+  });
+
   it('that is whole is not lost if the connection then breaks', async () => {
     const broken = (reply: RawReply): RawReply => ({
       ...reply,
@@ -359,5 +398,13 @@ describe('errors, as servers word them', () => {
     const outcome = await send({ ...raw('application/json', JSON.stringify(body)), status });
     expect(outcome.class).toBe(outcomeClass);
     expect(outcome.detail).toMatch(/not found|context length|no such route/);
+  });
+
+  it('are told apart by their status if their body breaks off', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '9999', connection: 'close' };
+    expect(await send({ kind: 'raw', status: 503, headers, body: '{"err' })).toMatchObject({
+      class: 'overloaded',
+      status: 503,
+    });
   });
 });

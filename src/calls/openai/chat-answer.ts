@@ -7,7 +7,7 @@ import {
 } from '../message.js';
 import { CallFault } from '../outcome.js';
 import { parseJson } from '../wire-response.js';
-import { type ChatChunk, chatTokens, type ToolCallPiece } from './chat-chunk.js';
+import { type ChatChunk, chatTokens, moreTokens, type ToolCallPiece } from './chat-chunk.js';
 
 interface OpenToolCall {
   readonly index: number | undefined;
@@ -49,7 +49,7 @@ export class ChatAnswer {
   accept({ id, model, choices, usage }: ChatChunk): void {
     this.#id ??= id || undefined;
     this.#model ??= model || undefined;
-    if (usage != null) this.#tokens = chatTokens(usage);
+    if (usage != null) this.#tokens = moreTokens(this.#tokens, chatTokens(usage));
     for (const { index, delta, message, finish_reason } of choices ?? []) {
       // One answer is asked for.
       if ((index ?? 0) !== 0) continue;

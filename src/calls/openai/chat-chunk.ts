@@ -14,8 +14,17 @@ const ToolCallSchema = z.looseObject({
 });
 export type ToolCallPiece = z.infer<typeof ToolCallSchema>;
 
+const ContentPartSchema = z.looseObject({ type: z.string(), text: z.string().nullish() });
+/** Mistral sends a list of parts if the model thinks; its thoughts are no part of the answer. */
+const ContentSchema = z.union([
+  z.string(),
+  z
+    .array(ContentPartSchema)
+    .transform((parts) => parts.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join('')),
+]);
+
 const PieceSchema = z.looseObject({
-  content: z.string().nullish(),
+  content: ContentSchema.nullish(),
   refusal: z.string().nullish(),
   tool_calls: z.array(ToolCallSchema).nullish(),
 });
@@ -41,10 +50,11 @@ export const ChatChunkSchema = z
     id: z.string().nullish(),
     model: z.string().nullish(),
     choices: z.array(ChoiceSchema).nullish(),
-    usage: UsageSchema.nullish(),
+    /** Counts that cannot be right are not known; the answer is paid for all the same. */
+    usage: UsageSchema.nullish().catch(null),
   })
   // Some servers leave out the choices where there are only counts.
-  .refine(({ choices, usage }) => choices != null || usage != null);
+  .refine(({ choices, usage }) => choices != null || usage !== undefined);
 export type ChatChunk = z.infer<typeof ChatChunkSchema>;
 
 /** Counts of a call. The API counts cached input as input, and hidden reasoning as output. */
@@ -58,4 +68,16 @@ export function chatTokens(usage: NonNullable<ChatChunk['usage']>): TokenCounts 
     cacheWriteTokens: 0,
     cacheWrite1hTokens: 0,
   };
+}
+
+/** Counts of chunks are those of the whole answer so far, so none gets smaller. */
+export function moreTokens(before: TokenCounts | undefined, now: TokenCounts): TokenCounts {
+  if (before === undefined) return now;
+  // The sizes of both parts of the prompt go together.
+  const prompt = promptTokens(now) < promptTokens(before) ? before : now;
+  return { ...prompt, outputTokens: Math.max(before.outputTokens, now.outputTokens) };
+}
+
+function promptTokens({ inputTokens, cacheReadTokens }: TokenCounts): number {
+  return inputTokens + cacheReadTokens;
 }

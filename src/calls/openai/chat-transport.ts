@@ -86,10 +86,13 @@ function withWholeErrors(send: typeof globalThis.fetch): typeof globalThis.fetch
   return async (url, init) => {
     const response = await send(url, init);
     if (response.ok) return response;
-    const text = await response.text();
-    const body = parseJson(text);
-    const error = JSON.stringify({ error: errorIn(body) });
-    return Object.assign(response, { text: async () => (body === undefined ? text : error) });
+    const read = response.text;
+    const text = async () => {
+      const body = await read();
+      const json = parseJson(body);
+      return json === undefined ? body : JSON.stringify({ error: errorIn(json) });
+    };
+    return Object.assign(response, { text });
   };
 }
 
@@ -105,4 +108,7 @@ async function* eventsOf(
     parser.feed(decoder.decode(bytes, { stream: true }));
     for (const { event, data } of ready.splice(0)) yield { event: event ?? null, data };
   }
+  // Some servers leave out the empty line after the last event.
+  parser.feed('\n\n');
+  for (const { event, data } of ready) yield { event: event ?? null, data };
 }

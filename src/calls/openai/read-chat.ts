@@ -32,14 +32,16 @@ async function readStream(response: WireResponse, onEvent: () => void): Promise<
     for await (const { data } of response.events()) {
       onEvent();
       if (data === END) break;
+      // Some servers send empty events while the model thinks.
+      if (data.trim() === '') continue;
       const chunk = parseJson(data);
       if (chunk === undefined) throw incomplete('a chunk of the answer is cut or no JSON', answer);
       acceptChunk(chunk, answer, response);
     }
   } catch (thrown) {
-    if (thrown instanceof CallFault) throw thrown;
+    const fault = thrown instanceof CallFault ? thrown : brokenConnection(thrown, answer.tokens);
     // What is whole is paid for. Only its counts may be missing.
-    if (!answer.isWhole) throw brokenConnection(thrown, answer.tokens);
+    if (!answer.isWhole || fault.outcome.class !== 'incomplete') throw fault;
   }
   return answer.finish();
 }
