@@ -1,8 +1,9 @@
 import type { Clock } from '../calls/clock.js';
 
 /**
- * A clock that a test moves on, for the waits of agent calls: back-off, rate limits, quotas. Pass it to a worker as
- * `calls: { clock, now: () => clock.now() }`. Locks of jobs and leases of evaluations are Redis's, and go by real time.
+ * A clock that a test moves on, for the waits of agent calls. Pass it to the runner, for those between retries, and to the worker as
+ * `calls: { clock, now: () => clock.now(), shortWaitMs: Infinity }`, for rate limits and quotas: a job that waits longer than
+ * `shortWaitMs` goes back to the queue. Waits there, locks of jobs and leases of evaluations go by real time.
  */
 export class TestClock implements Clock {
   #now: number;

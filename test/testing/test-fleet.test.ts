@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
 import { AgentError } from '../../src/errors.js';
 import { addGuardedEvaluation, addJob, addSolutionCheck, checkedSolution } from '../../src/index.js';
 import { defineKind } from '../../src/processors/define-kind.js';
@@ -11,6 +12,8 @@ import {
   type TestFleet,
   type TestFleetOptions,
 } from '../../src/testing/index.js';
+import { leaks } from '../support/agent-answers.js';
+import { errorReply, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -85,18 +88,14 @@ describe('a fleet in a test', () => {
     await expect(drain()).rejects.toThrow(/nobody/);
   });
 
-  it('runs kinds of one’s own, by static analysis where no agents are named, with a clock of the test', async () => {
+  it('runs kinds of one’s own, by static analysis where no agents are named', async () => {
     const doubled = defineKind({
       name: 'doubled',
       payload: z.object({ n: z.number() }),
       result: z.object({ n: z.number() }),
       process: async ({ n }) => ({ n: 2 * n }),
     });
-    const clock = new TestClock();
-    const { fleet, drain } = await start({
-      kinds: [doubled],
-      worker: { calls: { clock, now: () => clock.now() } },
-    });
+    const { fleet, drain } = await start({ kinds: [doubled] });
     await addJob(fleet, doubled, { n: 21 });
     await addSolutionCheck(fleet, { solution: { content: OF_ANALYSIS } });
     const jobs = await drain();
@@ -106,6 +105,27 @@ describe('a fleet in a test', () => {
     ]);
     expect(jobs[1]).toMatchObject({ status: 'clean', result: { agent: { runner: 'offline' } } });
   });
+});
+
+it('a test clock passes the waits of agent calls: for a rate limit, and between retries', async () => {
+  const replies = [
+    errorReply(429, 'slow down', { 'retry-after': '3600' }),
+    errorReply(500, 'failed'),
+    leaks(),
+  ];
+  const api = await startMessagesApi({ reply: replies });
+  const clock = new TestClock();
+  const agents = createAnthropicRunner({ baseURL: api.url, apiKey: 'k', clock });
+  const calls = { clock, now: () => clock.now(), shortWaitMs: Number.POSITIVE_INFINITY };
+  const { fleet, drain } = await start({ agents, worker: { calls } });
+  await addSolutionCheck(fleet, { solution: { content: LEAKY } });
+  await clock.timer((ms) => ms > 3_000_000 && ms < 4_000_000);
+  clock.advance(4_000_000);
+  await clock.timer((ms) => ms <= 1_000);
+  clock.advance(1_000);
+  expect((await drain()).map(({ status }) => status)).toEqual(['clean']);
+  expect(api.requests).toHaveLength(3);
+  await api.close();
 });
 
 describe('scripted agents', () => {
