@@ -45,6 +45,8 @@ export interface CallOutcome {
   readonly message?: ReceivedMessage;
   /** What the provider said it used, even if the answer broke off; absent if nothing was billed. */
   readonly tokens?: TokenCounts;
+  /** Set if an answer had begun and the provider has not said what it used: it may have billed it. */
+  readonly mayBeBilled?: true;
   /** Set if the request certainly never reached the server, so nothing can have been billed. */
   readonly neverSent?: true;
   /** HTTP status, where there was a response. */

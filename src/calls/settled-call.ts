@@ -52,8 +52,10 @@ export function settledCall(
   };
 }
 
-function billing({ class: outcome, tokens, status, neverSent }: CallOutcome): SettledCall['billed'] {
+function billing(ended: CallOutcome): SettledCall['billed'] {
+  const { class: outcome, tokens, status, neverSent, mayBeBilled } = ended;
   if (tokens !== undefined) return 'paid';
+  if (mayBeBilled) return 'in-doubt';
   return UNCONFIRMED.has(outcome) && status === undefined && !neverSent ? 'in-doubt' : 'free';
 }
 

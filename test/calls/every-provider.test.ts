@@ -7,6 +7,7 @@ import { performCall } from '../../src/calls/perform-call.js';
 import { priceListOf } from '../../src/calls/prices.js';
 import {
   cutAfter,
+  errorAfter,
   errorReply,
   type MessagesApi,
   type Script,
@@ -80,10 +81,18 @@ describe.each(PROVIDERS)('$provider: the calls of a job', ({ provider, transport
     expect([calls, cacheReadTokens]).toEqual([1, 4_000]);
   });
 
-  it('that break off are sent again, and what they cost is not forgotten', async () => {
-    const job = await serve([cutAfter(textReply('yes'), 2), textReply('yes')]);
-    expect((await attempt(job)).class).toBe('incomplete');
-    expect((await attempt(job)).class).toBe('answered');
+  it.each([
+    ['break off', cutAfter(textReply('yes'), 2), { class: 'incomplete' }],
+    [
+      'fail inside of the provider',
+      errorAfter(textReply('yes'), 3, 'api_error', 'it failed'),
+      { reason: `${MODEL}: overloaded` },
+    ],
+  ])('that %s are sent again, and what they cost is not forgotten', async (_, broken, end) => {
+    const job = await serve([broken, textReply('yes')]);
+    expect(await attempt(job).catch((thrown: unknown) => thrown)).toMatchObject(end);
+    // After the pause of an overloaded model.
+    expect((await attempt(job, { now: () => Date.now() + 60_000 })).class).toBe('answered');
     const { calls, callsInDoubt, inDoubtUsd } = await costsOfDay(fleet.client, fleet.prefix, Date.now());
     // The Messages API counts the prompt at the start of a stream, so the broken answer is paid, not in doubt.
     expect([calls, callsInDoubt]).toEqual(provider === 'anthropic' ? [2, 0] : [1, 1]);

@@ -303,25 +303,34 @@ describe('coming back', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  it('gives an attempt up after five answers in a row that were billed and broke off, and the next one may have five', async () => {
-    const one = await caller();
-    const breakOff = async () => {
-      clock.advance(60_000);
-      expect(await one.admit()).toBeUndefined();
-      await one.settle(OVERLOADED_IN_STREAM);
-    };
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      for (let answer = 1; answer < 5; answer += 1) await breakOff();
-      await expect(breakOff()).rejects.toMatchObject({ code: 'answers-broken-off', retryable: true });
-    }
-    // What is not billed, as a plain 529, is asked again as long as the provider is overloaded.
-    const free = await caller();
-    for (let call = 0; call < 12; call += 1) {
-      clock.advance(60_000);
-      expect(await free.admit()).toBeUndefined();
-      await free.settle(rejectedCall({}, 529));
-    }
-  });
+  it.each([
+    ['were billed', OVERLOADED_IN_STREAM],
+    [
+      'may have been billed',
+      { class: 'overloaded', detail: 'inside the stream', mayBeBilled: true } as const,
+    ],
+  ])(
+    'gives an attempt up after five answers in a row that %s and broke off, and the next one may have five',
+    async (_, broken) => {
+      const one = await caller();
+      const breakOff = async () => {
+        clock.advance(60_000);
+        expect(await one.admit()).toBeUndefined();
+        await one.settle(broken);
+      };
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        for (let answer = 1; answer < 5; answer += 1) await breakOff();
+        await expect(breakOff()).rejects.toMatchObject({ code: 'answers-broken-off', retryable: true });
+      }
+      // What is not billed, as a plain 529, is asked again as long as the provider is overloaded.
+      const free = await caller();
+      for (let call = 0; call < 12; call += 1) {
+        clock.advance(60_000);
+        expect(await free.admit()).toBeUndefined();
+        await free.settle(rejectedCall({}, 529));
+      }
+    },
+  );
 
   it('parks all jobs while the account has no credit, sends a probe now and then, and ends no job', async () => {
     const options = { quotaParkMs: 300_000, callWaitMs: 600_000 };

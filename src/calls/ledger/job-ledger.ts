@@ -26,6 +26,8 @@ const NEVER_SUCCEEDS: ReadonlySet<string> = new Set<OutcomeClass>(['bad-request'
 /** Outcomes that the request itself can cause, and how many of them count as caused by it. */
 const SLOW: ReadonlySet<string> = new Set<OutcomeClass>(['timeout', 'idle']);
 const MAX_TIMEOUTS = 3;
+/** States of a call without a whole answer. */
+const BROKEN: ReadonlySet<Entry['state']> = new Set<Entry['state']>(['failed', 'in-doubt']);
 
 /**
  * The job's ledger in the memory of one attempt. Only the attempt that owns the job's lock writes to the ledger, so what
@@ -113,10 +115,10 @@ export class JobLedger {
     return last.state !== 'failed' || !NEVER_SUCCEEDS.has(last.outcome ?? '');
   }
 
-  /** How many calls like this one, at the end of the ledger, were billed although their answer broke off. */
+  /** How many calls like this one, at the end of the ledger, were billed, or may have been, although their answer broke off. */
   brokenInARow(call: PlannedCall): number {
     const calls = this.#of(call);
-    const whole = calls.findLastIndex(({ state, billed }) => !(state === 'failed' && billed));
+    const whole = calls.findLastIndex(({ state, billed }) => !BROKEN.has(state) || !billed);
     return calls.length - 1 - whole;
   }
 

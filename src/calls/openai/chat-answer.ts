@@ -36,6 +36,11 @@ export class ChatAnswer {
   readonly #refusal: string[] = [];
   readonly #calls: OpenToolCall[] = [];
 
+  /** Whether something has come that the server bills. */
+  get hasBegun(): boolean {
+    return this.#text.length > 0 || this.#refusal.length > 0 || this.#calls.length > 0;
+  }
+
   /** Whether a reason to stop has come: after it there are only counts. */
   get isWhole(): boolean {
     return this.#finish !== undefined;
@@ -54,8 +59,8 @@ export class ChatAnswer {
       // One answer is asked for.
       if ((index ?? 0) !== 0) continue;
       const { content, refusal, tool_calls } = delta ?? message ?? {};
-      if (content != null) this.#text.push(content);
-      if (refusal != null) this.#refusal.push(refusal);
+      if (content) this.#text.push(content);
+      if (refusal) this.#refusal.push(refusal);
       for (const piece of tool_calls ?? []) this.#addToCall(piece);
       // Some servers send an empty one with every chunk.
       if (finish_reason) this.#finish = finish_reason;

@@ -52,7 +52,12 @@ function acceptChunk(json: unknown, answer: ChatAnswer, { headers }: WireRespons
     answer.accept(chunk.data);
   } else if (isError(json)) {
     const outcome = chatError(json, undefined, headers);
-    throw new CallFault(answer.tokens === undefined ? outcome : { ...outcome, tokens: answer.tokens });
+    const { tokens, hasBegun } = answer;
+    throw new CallFault({
+      ...outcome,
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(hasBegun ? { mayBeBilled: true } : {}),
+    });
   } else {
     throw incomplete('the answer is JSON, but no chat completion', answer);
   }
