@@ -35,6 +35,29 @@ async function repairOf(source: string): Promise<string> {
 const LEAK = ['df["km"] = df.groupby("zone")["km"].transform(lambda s: s.fillna(s.median()))  # typical'];
 
 describe('what is learned before a split with a seed', () => {
+  it('counts the rows of a sparse matrix, which has no length, by its shape', async () => {
+    const source = [
+      'import pandas as pd',
+      'from sklearn.decomposition import TruncatedSVD',
+      'from sklearn.feature_extraction.text import HashingVectorizer',
+      'from sklearn.linear_model import LogisticRegression',
+      'from sklearn.model_selection import train_test_split',
+      'df = pd.read_csv("reviews.csv")',
+      'y = df["stars"]',
+      'svd = TruncatedSVD(n_components=50, random_state=0)',
+      'X = HashingVectorizer().fit_transform(df["text"])',
+      'X = svd.fit_transform(X)',
+      'print(X.shape, svd.explained_variance_ratio_.sum())',
+      'X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=1)',
+      'model = LogisticRegression().fit(X_train, y_train)',
+      'print("Final Validation Performance:", model.score(X_test, y_test))',
+      '',
+    ].join('\n');
+    expect(await repairOf(source)).toContain(
+      'train_test_split(range(X.shape[0]), test_size=0.3, random_state=1)',
+    );
+  });
+
   it('REQ-SF-019: is learned on the rows that the split will give to the training part; all other lines stay', async () => {
     const source = script(LEAK);
     const replacement = await repairOf(source);

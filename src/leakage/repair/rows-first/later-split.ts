@@ -14,7 +14,7 @@ import { changesIn, isChangedBetween } from '../divisions.js';
 import { helpersOf } from '../helper-calls.js';
 import { dividedAgain } from './divided-again.js';
 import { rowChangeBetween } from './row-order.js';
-import { functionAround } from './table-kind.js';
+import { functionAround, lastAssigned } from './table-kind.js';
 
 /** The division that a later `train_test_split` will make, said earlier: the positions of the training rows. */
 export interface EarlierDivision {
@@ -79,7 +79,8 @@ export function divideEarlier(
   const [rows, rest] = [freshName(source, 'fit_rows'), freshName(source, 'rest_rows')];
   const callee = source.slice(call.callee.start, call.callee.end);
   const divide = (tables: readonly string[]): string => `${callee}(${[...tables, ...texts].join(', ')})`;
-  const first = count === `len(${table})` ? '' : `[:${count}]`;
+  const all = rowCount(module, table, anchor);
+  const first = count === all ? '' : `[:${count}]`;
   return {
     ofFrame: `${first === '' ? '' : `.iloc${first}`}.iloc[${rows}]`,
     ofArray: `${first}[${rows}]`,
@@ -109,6 +110,16 @@ function lineOf(source: string, { start }: Stmt): number {
   return source.slice(0, start).split('\n').length;
 }
 
+/** What may make a sparse matrix, which has no length. */
+const MAY_BE_SPARSE = /^(?:fit_transform|transform|hstack|vstack|c[sc][rc]_matrix|coo_matrix)$/;
+
+/** The number of rows of a table, as a text. */
+function rowCount(module: Module, table: string, anchor: Stmt): string {
+  const value = lastAssigned(module, table, 0, anchor.start);
+  const isMade = value?.type === 'call' && MAY_BE_SPARSE.test(calleeName(value));
+  return isMade ? `${table}.shape[0]` : `len(${table})`;
+}
+
 /** How many rows there are to divide, as a text: the table's own, or those of a first piece of it that is split. */
 function countOf(
   context: RepairContext,
@@ -121,7 +132,7 @@ function countOf(
   const root = divided === undefined ? undefined : rootName(divided);
   const [rows, later] = [context.watchedEarlier.get(table), context.watched.get(root ?? '')];
   if (root === undefined || rows === undefined || later === undefined) return undefined;
-  if (sameRows(rows, later)) return `len(${table})`;
+  if (sameRows(rows, later)) return rowCount(context.module, table, anchor);
   // `both.iloc[:n]`: the rows of the split come first, and keep their positions.
   const [only, ...others] = later;
   if (only !== rows[0] || others.length > 0) return undefined;
