@@ -4,10 +4,11 @@ import { type ModelPrices, PRICE_LIST, type PriceList } from './prices.js';
 
 /** Prices of a model id, also of a dated one (`claude-haiku-4-5-20251001`, `gpt-5-2026-01-31`). */
 export function pricesOf(model: string, own: PriceList = {}): ModelPrices | null {
-  return pricesIn(own, model) ?? pricesIn(PRICE_LIST.models, model) ?? null;
+  const configured = pricesIn(own, model);
+  return configured === undefined ? (pricesIn(PRICE_LIST.models, model) ?? null) : configured;
 }
 
-function pricesIn(list: PriceList, model: string): ModelPrices | undefined {
+function pricesIn(list: PriceList, model: string): ModelPrices | null | undefined {
   const undated = model.replace(/-\d{4}-?\d{2}-?\d{2}$/, '');
   const name = [model, undated].find((known) => Object.hasOwn(list, known));
   return name === undefined ? undefined : list[name];
@@ -52,7 +53,7 @@ export function assumedCostOf(outcome: CallOutcome, own: PriceList = {}): number
 }
 
 export function allPrices(own: PriceList): ModelPrices[] {
-  return [PRICE_LIST.models, own].flatMap((list) => Object.values(list));
+  return [PRICE_LIST.models, own].flatMap((list) => Object.values(list)).filter((list) => list !== null);
 }
 
 /**
@@ -61,7 +62,7 @@ export function allPrices(own: PriceList): ModelPrices[] {
  */
 export function pricedModel(answered: string | undefined, requested: string, own: PriceList = {}): string {
   if (answered === undefined) return requested;
-  return pricesOf(answered, own) === null && pricesIn(own, requested) !== undefined ? requested : answered;
+  return pricesOf(answered, own) === null && pricesIn(own, requested) != null ? requested : answered;
 }
 
 /** What costs nothing does so whatever was counted: not every server of one's own counts. */

@@ -14,7 +14,8 @@ export interface ModelPrices extends TokenPrices {
   readonly longPrompt?: (TokenPrices & { readonly above: number }) | undefined;
 }
 
-export type PriceList = Readonly<Record<string, ModelPrices>>;
+/** Prices by model; null for a model whose price is not known, whatever another list says. */
+export type PriceList = Readonly<Record<string, ModelPrices | null>>;
 
 /** Cache writes cost 1.25 times the input price for five minutes and twice for an hour, on every model. */
 function prices(input: number, output: number, cacheRead: number): TokenPrices {

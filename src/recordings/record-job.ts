@@ -149,10 +149,7 @@ function settingsOf(
   const called = configured === 'offline' ? 'anthropic' : configured;
   const own = priceListOf(modelPrices);
   const models = new Set(calls.map(({ model, answer }) => pricedModel(answer?.model, model, own)));
-  const prices = [...models].flatMap((model) => {
-    const list = pricesOf(model, own);
-    return list === null ? [] : [[model, list] as const];
-  });
+  const prices = [...models].map((model) => [model, pricesOf(model, own)] as const);
   // Payloads and agents may name other models than the configuration.
   const requested = calls.map(({ model }) => model);
   return plain({

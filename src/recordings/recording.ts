@@ -54,10 +54,12 @@ export const RecordingSchema = z.strictObject({
     maxTokens: z.int().positive(),
     /** Model of requests that name none. */
     model: z.string().optional(),
-    /** Prices of the models that answered, in US dollars for a million tokens. */
+    /** Prices of the models that answered, in US dollars for a million tokens; null if they were not known. */
     prices: z.record(
       z.string(),
-      z.strictObject({ ...prices, longPrompt: z.strictObject({ ...prices, above: price }).optional() }),
+      z
+        .strictObject({ ...prices, longPrompt: z.strictObject({ ...prices, above: price }).optional() })
+        .nullable(),
     ),
   }),
   calls: z.array(RecordedCallSchema),

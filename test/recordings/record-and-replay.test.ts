@@ -204,6 +204,15 @@ describe('a recording', () => {
     expect(recording.requests).toMatchObject([{ step: 'summarize', turn: 1, messages: [{ role: 'user' }] }]);
   });
 
+  it('has the prices of its time: a model without one has none when a later version knows it', async () => {
+    const check = (fleet: Parameters<typeof addSolutionCheck>[0]) =>
+      addSolutionCheck(fleet, { solution: { content: LEAKY }, model: 'newer-model' });
+    const { recording } = await recorded([leaks()], check);
+    expect(recording.end).toMatchObject({ result: { usage: { costUsd: null } } });
+    const known = JSON.stringify(recording).replaceAll('newer-model', 'claude-opus-5');
+    expect((await replay(parseRecording(known, 'the recording'))).same).toBe(true);
+  });
+
   it('shows what has changed: another answer, another prompt, a call that is missing', async () => {
     const { recording } = await recorded([leaks('a = fit(all)'), correction('a = fit(train)')], check());
     const [detect, correct] = recording.calls;
