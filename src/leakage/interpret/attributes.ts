@@ -12,6 +12,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { argumentsOf } from './arguments.js';
 import { libraryMember } from './bounds.js';
 import { lengthOf } from './builtins.js';
 import { readSearchResult } from './fitted-attributes.js';
@@ -40,15 +41,46 @@ function memberOf(of: ClassOf, name: string, seen = new Set<object>()): Value | 
 
 export function boundMethod(self: Value, of: ClassOf, name: string): FunctionOf | undefined {
   const member = memberOf(of, name);
-  return member?.type === 'function' ? { ...member, self, owner: of } : undefined;
+  if (member?.type !== 'function') return undefined;
+  if (isDecorated(member, 'staticmethod')) return { ...member, owner: of };
+  return { ...member, self: isDecorated(member, 'classmethod') ? of : self, owner: of };
 }
 
-function instanceAttribute(instance: Instance, name: string): Value {
+/** Whether a function of a class has this decorator of Python: it says what the function is called with. */
+function isDecorated({ definition }: FunctionOf, ...names: readonly string[]): boolean {
+  return (
+    definition.type === 'function' &&
+    definition.decorators.some((decorator) => decorator.type === 'name' && names.includes(decorator.id))
+  );
+}
+
+function instanceAttribute(
+  interp: Interpreter,
+  instance: Instance,
+  name: string,
+  expression: Attribute,
+): Value {
   const own = instance.attributes.get(name);
   if (own !== undefined) return own.value;
   const method = boundMethod(instance, instance.of, name);
-  if (method !== undefined) return method;
-  return memberOf(instance.of, name) ?? methodOf(instance, name);
+  if (method === undefined) return memberOf(instance.of, name) ?? methodOf(instance, name);
+  if (!isDecorated(method, 'property', 'cached_property')) return method;
+  // To read it is to call it.
+  const { start, end } = expression;
+  return interp.callFunction(method, argumentsOf([]), {
+    type: 'call',
+    callee: expression,
+    args: [],
+    start,
+    end,
+  });
+}
+
+function classAttribute(of: ClassOf, name: string): Value {
+  const member = memberOf(of, name) ?? UNKNOWN;
+  return member.type === 'function' && isDecorated(member, 'classmethod')
+    ? { ...member, self: of, owner: of }
+    : member;
 }
 
 export function attributeOf(interp: Interpreter, object: Value, name: string, expression: Attribute): Value {
@@ -56,9 +88,9 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
     case 'library':
       return libraryMember(object.path, name);
     case 'instance':
-      return instanceAttribute(object, name);
+      return instanceAttribute(interp, object, name, expression);
     case 'class':
-      return memberOf(object, name) ?? UNKNOWN;
+      return classAttribute(object, name);
     case 'table': {
       const state = object.cell.value;
       if (name === 'shape') return list([lengthOf(interp, object), UNKNOWN], true);

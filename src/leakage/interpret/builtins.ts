@@ -220,6 +220,7 @@ function choiceOf(
   isCompared = false,
 ): readonly FitEvent[] | undefined {
   if (scores.length === 0 || isDistanceOfRates(scores, call)) return undefined;
+  if (!isCompared && interp.scoresOfParts.areOfOneModel(scores)) return undefined;
   // `max(best, score)` goes from one to the next.
   const nested = call.args.filter(({ name }) => name === undefined).length > 1;
   return choiceEvents(interp, scores, `the best by \`${interp.label(call)}\``, call, { nested, isCompared });

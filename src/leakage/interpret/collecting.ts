@@ -109,11 +109,16 @@ export function ofOneRound(interp: Interpreter, piece: Value): Value {
 }
 
 /** What a value was computed with, without the statistics that the round computed. */
-export function withoutOwnStatistics(interp: Interpreter, fits: readonly FitEvent[]): readonly FitEvent[] {
+export function withoutOwnStatistics(
+  interp: Interpreter,
+  fits: readonly FitEvent[],
+  isOwn: (fit: FitEvent) => boolean = isStatistic,
+): readonly FitEvent[] {
   const { computedInRound } = interp.context;
-  return fits.filter((fit) => !isStatistic(fit) || !computedInRound.has(fit));
+  return fits.filter((fit) => !isOwn(fit) || !computedInRound.has(fit));
 }
 
-function isStatistic({ kind }: FitEvent): boolean {
+/** Whether it is a number that was computed over many rows, without a choice. */
+export function isStatistic({ kind }: FitEvent): boolean {
   return kind === 'statistics' || kind === 'group-statistics';
 }

@@ -1,6 +1,6 @@
 import type { Stmt } from '../syntax/ast.js';
 import type { CopiesInFrame, FitEvent } from '../values/facts.js';
-import { keepsEqual, type Region } from '../values/region.js';
+import { keepsEqual, overlapOf, type Region } from '../values/region.js';
 import type { Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 
@@ -64,4 +64,21 @@ export function keepsCopies(
     (partition, column) =>
       partition.keepsGroups === true || (column !== undefined && copies?.isShared(column) === true),
   );
+}
+
+/**
+ * What a table brings along that is looked up row by row. If each row of `into` was put into it several times, as the two teams of a
+ * game, and the keys name one of these, the rows are still there once.
+ */
+export function withoutLookedUpCopies(
+  fits: readonly FitEvent[],
+  into: readonly Region[],
+  keys: readonly string[],
+): readonly FitEvent[] {
+  countWork(fits.length);
+  return fits.filter(({ kind, rows, copies }) => {
+    if (kind !== 'duplicated-rows' || copies === undefined) return true;
+    const namesOne = keys.length > 1 || keys.some((column) => !copies.isShared(column));
+    return !namesOne || overlapOf(rows, into) !== 'yes';
+  });
 }

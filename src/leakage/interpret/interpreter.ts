@@ -23,6 +23,7 @@ import { ColumnOrigins } from './label-copies.js';
 import { OverlappingWindows } from './overlapping-windows.js';
 import { RepeatedCalls } from './repeated-calls.js';
 import { ScoreRecord } from './score-record.js';
+import { ScoresOfParts } from './scores-of-parts.js';
 import { SharedLayers } from './shared-layers.js';
 import { StoredFiles } from './stored-files.js';
 import { Watchpoints } from './watchpoints.js';
@@ -85,6 +86,7 @@ export class Interpreter {
   readonly textColumns = new Set<string>();
   readonly calls = new RepeatedCalls();
   readonly windows = new OverlappingWindows();
+  readonly scoresOfParts = new ScoresOfParts();
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;

@@ -1,11 +1,11 @@
 import type { Expr, Span, Stmt } from '../syntax/ast.js';
 import { type FitEvent, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
-import type { Region } from '../values/region.js';
+import { covers, type Region } from '../values/region.js';
 import type { Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { ANY_LABEL } from './any-label.js';
-import { withoutOwnStatistics } from './collecting.js';
+import { isStatistic, withoutOwnStatistics } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
 
 interface Window {
@@ -13,9 +13,11 @@ interface Window {
   readonly node: Expr;
   /** The rows that the windows are parts of. */
   rows: readonly Region[];
+  /** One begins where the one before it ends: they share no values. */
+  readonly areBatches?: boolean;
 }
 
-/** Windows that overlap, by the loop or comprehension whose rounds they are taken in. */
+/** Windows that a loop moves over rows, most of them overlapping, by the loop or comprehension whose rounds they are taken in. */
 export class OverlappingWindows {
   readonly #windows = new Map<Span, Window>();
 
@@ -40,10 +42,17 @@ export class OverlappingWindows {
     const facts = interp.dataOf(piece);
     if (facts.predictions.length > 0 || facts.scores.length > 0) return piece;
     // Numbers have no rows, and what is not followed has those of the loop.
-    const isPlaced = facts.rows.some((region) => region.parent !== undefined || region.loop === undefined);
-    if (isPlaced || window.rows.length === 0) return piece;
+    const placed = facts.rows.filter((region) => region.parent !== undefined || region.loop === undefined);
+    if (window.rows.length === 0) return piece;
     const rows = { rows: window.rows, certain: window.rows.length === 1 };
-    const fits = withoutOwnStatistics(interp, facts.fits);
+    const fits = withoutOwnStatistics(interp, facts.fits, isOfWindow);
+    if (placed.length > 0 || window.areBatches === true) {
+      // What was computed over the rows of the window is a number of this one.
+      const isOfRows = placed.length > 0 && fits.length < facts.fits.length;
+      return piece.type === 'table' && isOfRows && covers(window.rows, placed)
+        ? newTable({ ...emptyTable({ ...facts, ...rows, fits }, 'row'), single: true })
+        : piece;
+    }
     if (piece.type !== 'sequence' && piece.type !== 'mapping')
       return newTable({ ...emptyTable({ ...facts, ...rows, fits }, 'row'), single: true });
     const { subject, node } = window;
@@ -69,4 +78,9 @@ export class OverlappingWindows {
     }
     return undefined;
   }
+}
+
+/** How the columns of one window go together is a number of this window, and chooses no columns. */
+function isOfWindow(fit: FitEvent): boolean {
+  return isStatistic(fit) || fit.kind === 'feature-selection';
 }

@@ -96,12 +96,16 @@ export function slidingWindow(
     [...namesInExpression(bound)].some((name) => name.id === counter?.name) &&
     !/[*/%]/.test(interp.text(bound));
   if (counter === undefined || !moves(lower) || !moves(upper)) return same;
-  if (!overlap(interp, counter, lower, upper)) return same;
-  const within = rangeSteps(interp, lower);
-  const taken = within.length === 0 ? steps : within;
   const text = `\`${interp.label(slice)}\``;
   const subject = `the window ${text}`;
   const repeat = interp.context.repeatOf(counter);
+  if (!overlap(interp, counter, lower, upper)) {
+    const { rows } = pickRows(interp, state, steps);
+    if (repeat !== undefined) interp.windows.note(repeat, { subject, node: slice, rows, areBatches: true });
+    return same;
+  }
+  const within = rangeSteps(interp, lower);
+  const taken = within.length === 0 ? steps : within;
   if (repeat !== undefined)
     interp.windows.note(repeat, { subject, node: slice, rows: pickRows(interp, state, taken).rows });
   const event = interp.fit('shuffled-time', subject, state, text, slice, undefined, [ANY_LABEL]);

@@ -11,6 +11,7 @@ import type { Interpreter } from './interpreter.js';
 import { amongStep, isDistinct } from './membership.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
+import { movedDown, takenFrom } from './rows-ahead.js';
 import { columnOf, namesOf, pickRows } from './rows-and-columns.js';
 import { otherSide, textStep } from './steps.js';
 export function sampled(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
@@ -267,10 +268,13 @@ function indexOwner(interp: Interpreter, index: Call['args'][number]['value']): 
 export function shifted(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const periods = argument(args, 0, 'periods', 'n');
   const past: TableState = { ...state, from: [] };
-  if (periods?.type === 'constant' && typeof periods.value === 'number') {
-    if (periods.value === 0) return newTable(state);
-    if (periods.value < 0 !== (state.reversed === true))
-      return withRowEvent(interp, past, 'future-values', call);
+  const isByOne = periods === undefined && args.all.length === 0;
+  const rows = isByOne ? 1 : periods?.type === 'constant' ? periods.value : undefined;
+  if (typeof rows === 'number') {
+    if (rows === 0) return newTable(state);
+    if (rows < 0 !== (state.reversed === true))
+      return takenFrom(past, withRowEvent(interp, past, 'future-values', call), Math.abs(rows));
+    return newTable(withNeighbors(interp, state, movedDown(past, Math.abs(rows)), call));
   }
   return newTable(withNeighbors(interp, state, past, call));
 }

@@ -355,6 +355,7 @@ function runFor(interp: Interpreter, statement: For): Flow {
   const { rounds, isComplete } = roundsOf(interp, elements);
   const within = isElement(iterable) ? interp.dataOf(iterable) : undefined;
   const before = rowsBefore(interp, statement);
+  if (iterable.type === 'view' && iterable.form === 'groups') interp.scoresOfParts.addLoop(statement);
   const begun = interp.steps;
   for (const [at, element] of rounds.entries()) {
     if (!interp.step()) break;

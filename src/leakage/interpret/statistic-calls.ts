@@ -8,6 +8,7 @@ import { choose } from './builtins.js';
 import { choiceEvents } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { meetLabels, withWeights } from './operators.js';
+import { isByClass } from './scores-of-parts.js';
 import { asTable } from './table-calls.js';
 import { unknownCall } from './unknown-calls.js';
 /** Whether a reduction goes along the columns of each row. */
@@ -191,6 +192,7 @@ export function metric(interp: Interpreter, args: Arguments, call: Call): Value 
   if (a === undefined || b === undefined) return unknownCall(interp, args, call);
   const [left, right] = [labelsFor(interp, a, b), labelsFor(interp, b, a)];
   const scores = meetLabels(interp, left, right, call, true);
+  if (isByClass(args, call)) interp.scoresOfParts.add(scores);
   const facts = joinFacts(left, right);
   return opaque({ ...facts, rows: [], predictions: [], scores: union(facts.scores, scores), certain: true });
 }

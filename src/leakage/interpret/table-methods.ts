@@ -25,6 +25,7 @@ import { type Arguments, argument, argumentsOf, flag, type TableCall } from './a
 import { dropColumns, setColumn } from './assign.js';
 import { choose } from './builtins.js';
 import { fillKind } from './column-expressions.js';
+import { withoutLookedUpCopies } from './copies-in-frame.js';
 import { rowsOfEachValue } from './each-value.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
@@ -42,6 +43,7 @@ import { renamed, withAxis } from './renaming.js';
 import { withRowEvent } from './row-events.js';
 import { pickPositions } from './row-labels.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced, truncated } from './row-methods.js';
+import { takenFrom } from './rows-ahead.js';
 import { columnOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { isRowWise, learnedNumber } from './statistic-calls.js';
 import { otherSide, textStep } from './steps.js';
@@ -126,8 +128,8 @@ const futureValues: Handler = ({ interp, state, call }) =>
 /** `diff(-1)`: from the row to a later one. */
 const difference: Handler = (method) => {
   const periods = argument(method.args, 0, 'periods', 'n');
-  const isLater = periods?.type === 'constant' && typeof periods.value === 'number' && periods.value < 0;
-  return isLater ? futureValues(method) : elementwise(method);
+  const rows = periods?.type === 'constant' && typeof periods.value === 'number' ? periods.value : 1;
+  return rows < 0 ? takenFrom(method.state, futureValues(method), -rows) : elementwise(method);
 };
 
 const groups: Handler = ({ interp, table, state, args, call }) => {
@@ -477,9 +479,14 @@ function merged({ interp, state, args, call }: TableCall): Value {
     ...state,
     closed: false,
     partial: state.partial || state.closed,
-    fits: union(state.fits, facts.fits),
+    fits: union(state.fits, withoutLookedUpCopies(facts.fits, state.rows, mergeKeys(args))),
     predictions: union(state.predictions, facts.predictions),
   });
+}
+
+/** The columns by which rows of another table are found, by their names there. */
+function mergeKeys({ keywords }: Arguments): readonly string[] {
+  return namesOf(keywords.get('right_on') ?? keywords.get('on')) ?? [];
 }
 
 /** `merge(part, indicator=True)`: the rows that are `left_only` are none of the part. */

@@ -53,6 +53,7 @@ export function viewMethod(
     const [first] = args.positional;
     if (first?.type === 'function') {
       const result = interp.callFunction(first, argumentsOf([newTable(state)]), call);
+      interp.scoresOfParts.add(factsOf(result).scores);
       return givesOneRow(first.definition) ? aggregated(interp, view, factsOf(result).fits, call) : result;
     }
     const result = factsOf(statistics());

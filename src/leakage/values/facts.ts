@@ -25,6 +25,8 @@ export interface FitEvent {
   groupedBy?: readonly string[];
   /** Of copies of rows in one frame: how they differ. */
   copies?: CopiesInFrame;
+  /** Of values of later rows: how many rows ahead they are at most, where that is known. */
+  ahead?: number;
   /** A search chose by cross-validation, and its best score is read: a mistake only where that is called the final score. */
   isBestOfSearch?: boolean;
   /** Statements that call the functions in which it was computed, the innermost first. */
