@@ -3,7 +3,7 @@ import { namesInExpression, statementsIn } from '../syntax/walk.js';
 import { type Facts, type FitEvent, union, withFits } from '../values/facts.js';
 import { emptyTable, newSequence, newTable } from '../values/join.js';
 import { type Region, sameRows } from '../values/region.js';
-import type { SequenceOf, Value } from '../values/value.js';
+import { isElement, type SequenceOf, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { collected } from './collecting.js';
 import type { Interpreter } from './interpreter.js';
@@ -46,6 +46,10 @@ export class AppendedCopies {
       return this.#copied(interp, filled, subject, facts, name, piece, expression);
     }
     const known = filled.pieces;
+    if (known.length === 0 && holdsRows(list, facts) && isMadeOfRow(interp, expression, loop, facts)) {
+      const subject = `\`${interp.label(expression)}\` appended to the rows themselves`;
+      return this.#copied(interp, filled, subject, facts, name, piece, expression);
+    }
     const original = known.find(
       (other) =>
         other.expression !== expression &&
@@ -120,6 +124,25 @@ export class AppendedCopies {
     };
     return withCopies(items) ?? withCopies(items.map((item) => collected(interp, item))) ?? pieces;
   }
+}
+
+/** Whether a list was made of rows, as `list(images)` is, before a loop appends to it. */
+function holdsRows({ cell }: SequenceOf, { rows }: Facts): boolean {
+  const { rest } = cell.value;
+  return rest?.type === 'table' && rest.cell.value.predictions.length === 0 && sameRows(rest.cell.value.rows, rows);
+}
+
+/** Whether a call or an operation makes a piece of the row that the loop is at; of a position, if it alters what is there. */
+function isMadeOfRow(interp: Interpreter, expression: Expr, loop: Stmt, { rows }: Facts): boolean {
+  if (loop.type !== 'for' || (expression.type !== 'call' && expression.type !== 'binary')) return false;
+  const targets = new Set<string>();
+  for (const { id } of namesInExpression(loop.target)) targets.add(id);
+  for (const { id } of namesInExpression(expression)) {
+    const value = targets.has(id) ? interp.scope.lookup(id)?.value : undefined;
+    if (value === undefined) continue;
+    if (isAltering(expression) || (isElement(value) && sameRows(interp.dataOf(value).rows, rows))) return true;
+  }
+  return false;
 }
 
 /** The innermost loop of the function that a statement is in. */

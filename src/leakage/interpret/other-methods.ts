@@ -69,7 +69,8 @@ function sequenceMethod(
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const row = interp.windows.inLoop(interp, ofOneRound(interp, collected(interp, first)));
+      const whole = isOneOf(first, state.rest) ? first : collected(interp, first);
+      const row = interp.windows.inLoop(interp, ofOneRound(interp, whole));
       const piece = withChoices(row, interp.context.choices);
       const [expression] = args.expressions;
       const name = call.callee.type === 'attribute' ? call.callee.object : call.callee;
@@ -162,6 +163,17 @@ function sequenceMethod(
     default:
       return unknownCall(interp, args, call);
   }
+}
+
+/** Whether a value is an element of the very source that the others of a list are elements of, as after `list(labels)`. */
+function isOneOf(value: Value, others: Value | undefined): boolean {
+  return (
+    value.type === 'opaque' &&
+    others?.type === 'opaque' &&
+    value.element === true &&
+    value.source !== undefined &&
+    value.source === others.source
+  );
 }
 
 /**
