@@ -129,7 +129,9 @@ export class AppendedCopies {
 /** Whether a list was made of rows, as `list(images)` is, before a loop appends to it. */
 function holdsRows({ cell }: SequenceOf, { rows }: Facts): boolean {
   const { rest } = cell.value;
-  return rest?.type === 'table' && rest.cell.value.predictions.length === 0 && sameRows(rest.cell.value.rows, rows);
+  return (
+    rest?.type === 'table' && rest.cell.value.predictions.length === 0 && sameRows(rest.cell.value.rows, rows)
+  );
 }
 
 /** Whether a call or an operation makes a piece of the row that the loop is at; of a position, if it alters what is there. */
@@ -140,7 +142,8 @@ function isMadeOfRow(interp: Interpreter, expression: Expr, loop: Stmt, { rows }
   for (const { id } of namesInExpression(expression)) {
     const value = targets.has(id) ? interp.scope.lookup(id)?.value : undefined;
     if (value === undefined) continue;
-    if (isAltering(expression) || (isElement(value) && sameRows(interp.dataOf(value).rows, rows))) return true;
+    if (isAltering(expression) || (isElement(value) && sameRows(interp.dataOf(value).rows, rows)))
+      return true;
   }
   return false;
 }

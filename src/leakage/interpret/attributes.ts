@@ -1,6 +1,6 @@
 import type { Attribute } from '../syntax/ast.js';
 import { NO_FACTS } from '../values/facts.js';
-import { list, newSequence, newTable } from '../values/join.js';
+import { emptyTable, list, newSequence, newTable } from '../values/join.js';
 import {
   type ClassOf,
   type FunctionOf,
@@ -111,6 +111,10 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
         return newTable(stays ? state : { ...state, shape: 'array' });
       }
       if (SAME_ROWS.has(name) && state.shape !== 'frame') return object;
+      // What `predict` of a trainer gives holds the predictions, and the labels beside them.
+      if (name === 'predictions' && state.shape === 'array' && state.predictions.length > 0) return object;
+      if (name === 'label_ids' && state.shape === 'array' && state.predictions.length > 0)
+        return newTable(emptyTable({ ...NO_FACTS, rows: state.rows, certain: state.certain }));
       if (state.shape === 'frame' && state.columns.has(name)) return newTable(columnOf(state, name));
       return methodOf(object, name);
     }

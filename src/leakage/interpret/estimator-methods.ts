@@ -13,7 +13,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { type Arguments, argument, argumentExpression } from './arguments.js';
+import { type Arguments, argument, argumentExpression, argumentsOf } from './arguments.js';
 import { withoutColumns } from './assign.js';
 import { withChoices } from './choices.js';
 import { historyOf, WATCHED_SCORES } from './fitted-attributes.js';
@@ -114,6 +114,7 @@ export function estimatorMethod(
     const file = fileOf(interp, args);
     if (file !== undefined) interp.stored.write(file, withChoices(self, interp.context.choices));
   }
+  if (name === 'train') trainOnOwnRows(interp, estimator, call);
   if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
   if (name === 'fit_resample' || name === 'fit_sample') return resampled(interp, state, args, call);
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
@@ -150,6 +151,14 @@ export function estimatorMethod(
   }
   if (args.all.length === 0) return opaque({ ...NO_FACTS, fits: state.fits });
   return unknownCall(interp, args, call);
+}
+
+/** `Trainer(model=model, train_dataset=rows).train()`: the rows were passed when the trainer was made. */
+function trainOnOwnRows(interp: Interpreter, estimator: Estimator, call: Call): void {
+  const { path, options } = estimator.cell.value;
+  const rows = options.get('train_dataset');
+  if (rows === undefined || !/^transformers\.\w*Trainer$/.test(path)) return;
+  fitted(interp, estimator, argumentsOf([rows]), call);
 }
 
 /** A state that was kept because it scored best brings the choice with it. */
