@@ -41,10 +41,11 @@ adk_tool.root_agent.tools["run_experiment"] = lambda code: ran.append(code) or {
 
 async def call_tools():
     call = adk_tool.root_agent.call_tool
-    return await asyncio.gather(*(call({}, "run_experiment", {"code": code}) for code in (SCALER, BLEND, "def f(:\\n")))
+    return await asyncio.gather(*(call({}, "run_experiment", {"code": code}) for code in (SCALER, BLEND, "def f(:\\n", "x = '\\ud83d'\\n", SCALER.splitlines())))
 
-corrected, refused, broken = asyncio.run(call_tools())
-say(corrected=corrected, refused=refused, ran=["fit_transform(X_train)" in each for each in ran], broken=broken["status"])
+corrected, refused, broken, surrogate, lines = asyncio.run(call_tools())
+say(corrected=corrected, refused=refused, ran=["fit_transform(X_train)" in each for each in ran], broken=broken["status"],
+    surrogate=surrogate["error_message"], lines=lines["error_message"])
 
 import aide, contextlib, runpy
 sys.argv = ["aide_run.py", "data", "maximize accuracy"]
@@ -85,6 +86,8 @@ describe.skipIf(!withPython)('hooks for pipelines of others', () => {
       refused: { status: 'error' },
       ran: [true],
     });
+    expect(tool.surrogate).toContain('could not be checked for data leakage');
+    expect(tool.lines).toBe('The tool was not called: code must be one text.');
     expect(tool.refused.error_message).toContain('data leakage');
   });
 

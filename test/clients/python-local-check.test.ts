@@ -100,7 +100,12 @@ def error(call):
     except Exception as error:
         return [type(error).__name__, str(error)]
 
-sleep = [sys.executable, "-c", "import os, sys, time; open(os.environ['PIDS'], 'a').write(f'{os.getpid()}\\\\n'); time.sleep(600)"]
+# As npx does, it starts what works in a process of its own.
+sleep = [sys.executable, "-c", """import os, subprocess
+child = subprocess.Popen(['sleep', '600'])
+with open(os.environ['PIDS'], 'a') as file:
+    print(os.getpid(), child.pid, file=file)
+child.wait()"""]
 os.environ["PIDS"] = os.path.join(os.environ["TMPDIR"], f"pids-{os.getpid()}")
 pids = lambda: Path(os.environ["PIDS"]).read_text().split() if os.path.exists(os.environ["PIDS"]) else []
 
@@ -117,18 +122,22 @@ async def cancelled():
 def alive(pid):
     try:
         os.kill(int(pid), 0)
-        return True
-    except ProcessLookupError:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
         return False
 
 ended = asyncio.run(cancelled())
 late = [error(lambda: check("x\\n", command=sleep, timeout_s=0.5)), error(lambda: asyncio.run(aio.check("x\\n", command=sleep, timeout_s=0.5)))]
-say(ended=ended, late=late, alive=[pid for pid in pids() if alive(pid)], errors=[error(call) for call in (
+deadline = time.monotonic() + 30
+while any(map(alive, pids())) and time.monotonic() < deadline:
+    time.sleep(0.01)
+say(ended=ended, late=late, started=len(pids()), alive=[pid for pid in pids() if alive(pid)], errors=[error(call) for call in (
     lambda: check("solution.py"), lambda: check(os.getcwd()), lambda: check(3), lambda: check_files("x.py"), lambda: check_file("none.py"),
+    lambda: check("x = '\\ud83d'\\n"),
     lambda: check("x\\n", command="/none/fleet"), lambda: check("x\\n", command=["/none/fleet"]), lambda: asyncio.run(aio.check("x\\n", command=["/none/fleet"])),
     lambda: check("x\\n", command=[sys.executable, "-c", "print('usage: fleet', file=__import__('sys').stderr)"]),
 )])`);
-    expect(said).toMatchObject({ ended: 'cancelled', alive: [] });
+    expect(said).toMatchObject({ ended: 'cancelled', started: 6, alive: [] });
     expect(said.late).toEqual(Array(2).fill(['CheckTimeout', 'the check has not ended within 0.5 s']));
     expect(said.errors).toEqual([
       [
@@ -139,6 +148,7 @@ say(ended=ended, late=late, alive=[pid for pid in pids() if alive(pid)], errors=
       ['TypeError', 'script is a str or a path, and not int'],
       ['TypeError', 'paths is a list of paths; call check_file for one'],
       ['CheckFailed', '[unreadable-input] none.py does not exist'],
+      ['CheckFailed', expect.stringContaining('[unreadable-input] the script holds a surrogate at character 5')],
       ['CommandNotFound', expect.stringMatching(/^there is no file '\/none\/fleet' .*FLEET_CLI/)],
       ['CommandNotFound', '/none/fleet could not be started: No such file or directory'],
       ['CommandNotFound', '/none/fleet could not be started: No such file or directory'],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from .command import Command, words_of
 from .errors import CheckFailed, CheckTimeout, CommandNotFound
+from .process_group import stop_group
 from .types import CheckedScript, LocalCheckOptions
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class CheckRequest:
         if workspace is not None:
             flags += ["--workspace", os.fspath(workspace)]
         self.words = [*words_of(options.get("command")), "check", *flags, "--", *arguments]
-        self.input = text.encode()
+        self.input = _encoded(text)
         self.timeout_s = options.get("timeout_s")
 
     def identity(self) -> tuple[str, ...]:
@@ -105,6 +106,14 @@ def request_for_files(paths: Sequence[Script], options: LocalCheckOptions) -> Ch
     return CheckRequest([_named(path) for path in paths], "", options)
 
 
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        what = f"the script holds a surrogate at character {error.start}, which no file and no request can hold"
+        raise CheckFailed(_STANDARD_INPUT, "unreadable-input", what) from error
+
+
 def _named(path: Script) -> str:
     """A path that is not taken for standard input."""
     name = os.fspath(path)
@@ -112,13 +121,21 @@ def _named(path: Script) -> str:
 
 
 def run(request: CheckRequest) -> list[Outcome]:
+    pipe = subprocess.PIPE
     try:
-        ended = subprocess.run(request.words, input=request.input, capture_output=True, timeout=request.timeout_s)
-    except subprocess.TimeoutExpired:
-        raise request.timeout() from None
+        process = subprocess.Popen(request.words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     except OSError as error:
         raise request.not_started(error) from error
-    return outcomes_of(ended.stdout, ended.stderr)
+    with process:
+        try:
+            printed, messages = process.communicate(request.input, request.timeout_s)
+        except BaseException as error:
+            # Interrupted or too late: nobody reads what it prints any more.
+            stop_group(process.pid)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise request.timeout() from None
+            raise
+    return outcomes_of(printed, messages)
 
 
 def outcomes_of(printed: bytes, messages: bytes) -> list[Outcome]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from ..local_check import (
     request_for_files,
     single_outcome,
 )
+from ..process_group import stop_group
 from ..types import CheckedScript, LocalCheckOptions
 
 if TYPE_CHECKING:
@@ -42,18 +42,19 @@ async def check_files(paths: Sequence[Script], **options: Unpack[LocalCheckOptio
 async def run(request: CheckRequest) -> list[Outcome]:
     pipe = asyncio.subprocess.PIPE
     try:
-        process = await asyncio.create_subprocess_exec(*request.words, stdin=pipe, stdout=pipe, stderr=pipe)
+        process = await asyncio.create_subprocess_exec(
+            *request.words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        )
     except OSError as error:
         raise request.not_started(error) from error
     try:
         ended = process.communicate(request.input)
         printed, messages = await asyncio.wait_for(ended, request.timeout_s)
-    except asyncio.TimeoutError:
-        raise request.timeout() from None
-    finally:
+    except BaseException as error:
         # Cancelled or too late: nobody reads what it prints any more.
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        stop_group(process.pid)
+        await process.wait()
+        if isinstance(error, asyncio.TimeoutError):
+            raise request.timeout() from None
+        raise
     return outcomes_of(printed, messages)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..types import LocalCheckOptions
 
 #: Python in a response; one without fences is the script itself.
-_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```(?:python3?|py)?[ \t]*\r?\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
 def correct_response(**options: Unpack[LocalCheckOptions]) -> Callable[..., Awaitable[None]]:
@@ -40,11 +40,15 @@ def guard_tool(*arguments: str, **options: Unpack[LocalCheckOptions]) -> Callabl
 
     async def before_tool(tool: Any, args: dict[str, Any], tool_context: Any) -> dict[str, Any] | None:
         for name in arguments or ("code",):
-            if isinstance(args.get(name), str):
-                decision = await decide_async(args[name], options)
+            script = args.get(name)
+            if isinstance(script, str):
+                decision = await decide_async(script, options)
                 if decision.refusal is not None:
                     return {"status": "error", "error_message": decision.refusal}
                 args[name] = decision.script
+            elif script is not None:
+                # A model may send a list of lines, and a tool may run that too.
+                return {"status": "error", "error_message": f"The tool was not called: {name} must be one text."}
         return None
 
     return before_tool

@@ -33,8 +33,8 @@ _recent: RecentValues[Decision] = RecentValues(128)
 
 def decide(script: str, options: LocalCheckOptions) -> Decision:
     """Checks a script on this machine, unless it was checked lately with these options."""
-    request = request_for_text(script, options)
     try:
+        request = request_for_text(script, options)
         decision = _recent.get(request.identity())
         return decision or _checked(script, request, single_outcome(run(request)))
     except (CheckFailed, CheckTimeout) as error:
@@ -43,8 +43,8 @@ def decide(script: str, options: LocalCheckOptions) -> Decision:
 
 async def decide_async(script: str, options: LocalCheckOptions) -> Decision:
     """:func:`decide` for asyncio."""
-    request = request_for_text(script, options)
     try:
+        request = request_for_text(script, options)
         decision = _recent.get(request.identity())
         return decision or _checked(script, request, single_outcome(await run_async(request)))
     except (CheckFailed, CheckTimeout) as error:
