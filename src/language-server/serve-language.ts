@@ -12,6 +12,7 @@ import type { LocalProcessing } from '../local/local-processing.js';
 import { abilitiesOf, type ClientAbilities } from './client-abilities.js';
 import { correctionOf, leaksIn } from './corrections.js';
 import { hoverAt } from './hover-text.js';
+import { listenToNotebooks } from './listen-to-notebooks.js';
 import { codeOfNotebook, codeOfScript, type OpenCode } from './open-code.js';
 import { WatchedCode } from './watched-code.js';
 
@@ -81,7 +82,6 @@ export function serveLanguage({ input, output, version, processing, log }: Langu
   notebooks.onDidOpen((notebook) => {
     watch(notebook.uri, () => codeOfNotebook(notebook, (cell) => notebooks.getCellTextDocument(cell)));
   });
-  notebooks.onDidChange(({ notebookDocument }) => watched.get(notebookDocument.uri)?.changed());
   notebooks.onDidClose(({ uri }) => unwatch(uri));
 
   connection.onHover(({ textDocument: { uri }, position }) => {
@@ -103,6 +103,9 @@ export function serveLanguage({ input, output, version, processing, log }: Langu
   });
 
   scripts.listen(connection);
-  notebooks.listen(connection);
+  listenToNotebooks(connection, notebooks, {
+    changed: (uri) => watched.get(uri)?.changed(),
+    failed: (message) => log(`a message about a notebook cannot be followed: ${message}`),
+  });
   connection.listen();
 }

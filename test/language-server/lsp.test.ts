@@ -308,15 +308,35 @@ describe('fleet lsp for an editor that understands all of it', () => {
     expect(first).toBe('s = "🚢"');
     expect(second).toMatch(/^X_train, .*\n[\s\S]*fit_transform\(X_train\)[\s\S]*\nprint\(len\(X_train\)\)$/);
 
+    // Cells are moved, which opens and closes none: the preparation comes after the split, and back.
+    const moved = (version: number, cellsThere: readonly Opened[]) =>
+      change(version, {
+        structure: {
+          array: {
+            start: 3,
+            deleteCount: 2,
+            cells: cellsThere.map(({ document: { uri } }) => ({ kind: 2, document: uri })),
+          },
+        },
+      });
+    const leaksOfFit = (count: number) =>
+      client.until(() => (ofFit().at(-1)?.diagnostics.length === count ? true : undefined));
+    await moved(3, [split, fit]);
+    await leaksOfFit(0);
+    await moved(4, [fit, split]);
+    await leaksOfFit(1);
+    // A cell that was never opened ends no server.
+    await change(5, { data: [{ kind: 2, document: 'vscode-notebook-cell:/work/a.ipynb#none' }] });
+
     // The cell of the leak is removed, and with it what was shown in it.
-    await change(3, {
+    await change(6, {
       structure: {
         array: { start: 3, deleteCount: 1 },
         didClose: [{ uri: fit.document.uri }],
       },
     });
     load.document = TextDocument.update(load.document, [{ text: load.document.getText().trim() }], 3);
-    await change(4, {
+    await change(7, {
       textContent: [
         { document: { uri: load.document.uri, version: 3 }, changes: [{ text: load.document.getText() }] },
       ],
@@ -329,7 +349,11 @@ describe('fleet lsp for an editor that understands all of it', () => {
     await client.connection.sendRequest('shutdown');
     await client.notify('exit');
     expect(await client.exitCode()).toBe(0);
-    expect(client.stderr).toBe('agents: offline static analysis (fleet lsp sends nothing anywhere)\n');
+    expect(client.stderr.split('\n')).toEqual([
+      'agents: offline static analysis (fleet lsp sends nothing anywhere)',
+      expect.stringMatching(/^a message about a notebook cannot be followed: /),
+      '',
+    ]);
   });
 });
 
