@@ -148,7 +148,10 @@ say(ended=ended, late=late, started=len(pids()), alive=[pid for pid in pids() if
       ['TypeError', 'script is a str or a path, and not int'],
       ['TypeError', 'paths is a list of paths; call check_file for one'],
       ['CheckFailed', '[unreadable-input] none.py does not exist'],
-      ['CheckFailed', expect.stringContaining('[unreadable-input] the script holds a surrogate at character 5')],
+      [
+        'CheckFailed',
+        expect.stringContaining('[unreadable-input] the script holds a surrogate at character 5'),
+      ],
       ['CommandNotFound', expect.stringMatching(/^there is no file '\/none\/fleet' .*FLEET_CLI/)],
       ['CommandNotFound', '/none/fleet could not be started: No such file or directory'],
       ['CommandNotFound', '/none/fleet could not be started: No such file or directory'],

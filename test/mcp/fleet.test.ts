@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { agentAnswers } from '../../src/cli/mcp/agent-answers.js';
@@ -153,6 +155,38 @@ describe('fleet serve for agents', () => {
     await other?.client.close();
   });
 
+  it('takes no message whose token was revoked while its body was sent', async () => {
+    await tokenOf('kept', 'read');
+    const { token, record } = await tokens.add('slow', 'submit');
+    const listed = async () =>
+      (await gateway.send('GET', '/v1/jobs', undefined, { authorization: `Bearer ${token}` })).status;
+    // A gateway that was open learns of its first token in time.
+    await expect.poll(listed).toBe(200);
+    const name = 'summarize_ablation';
+    const params = { name, arguments: ABLATION };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const request = httpRequest(new URL('/mcp', gateway.url), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'content-length': Buffer.byteLength(body),
+        expect: '100-continue',
+      },
+    });
+    const answered = once(request, 'response');
+    request.flushHeaders();
+    await once(request, 'continue');
+    // Redis is asked for the token of the first request before that of the second one.
+    expect(await listed()).toBe(200);
+    await tokens.revoke(record.id);
+    request.end(body);
+    const [response] = (await answered) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(401);
+  });
+
   it('refuses what is no message of an agent with a token', async () => {
     const token = await tokenOf('plain', 'submit');
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
@@ -170,6 +204,11 @@ describe('fleet serve for agents', () => {
     expect(await send('GET', '/mcp', undefined, headers)).toEqual([405, 'method-not-allowed']);
     expect(await send('DELETE', '/mcp', undefined, headers)).toEqual([405, 'method-not-allowed']);
     expect(await send('POST', '/mcp', '{', headers)).toEqual([400, 'malformed-request']);
+    // Several messages would share the slot of one.
+    expect(await send('POST', '/mcp', [message, { ...message, id: 2 }], headers)).toEqual([
+      400,
+      'malformed-request',
+    ]);
     expect(await send('POST', '/mcp', { nothing: 1 }, headers)).toEqual([400, -32700]);
     expect(await send('POST', '/mcp', message, { ...headers, accept: 'text/html' })).toEqual([406, -32000]);
     const { status, headers: answered, json } = await gateway.send('POST', '/mcp', message, headers);

@@ -44,6 +44,11 @@ export function mountAgents(app: Express, answer: AnswerAgent, mounting: Mountin
     try {
       const limit = gateway.settings.bodyBytes;
       const body = await readJson(request, { limit, rate: mounting.bodyRate, reservation, signal });
+      // Each message takes one slot; several in one array would share it, and their analyses run at once.
+      if (Array.isArray(body))
+        throw new RequestError('malformed-request', 'a request holds one message, and not a list of them');
+      // The token may have been revoked while the request waited for a slot or for its body.
+      await authorize(request, gateway, 'read');
       response.set('cache-control', 'no-store');
       await answer({
         ...{ request, response, body, signal },
