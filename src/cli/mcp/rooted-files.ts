@@ -45,10 +45,8 @@ export async function rootedFiles(roots: readonly string[], config: Config): Pro
       if (!named.endsWith('.ipynb')) return { content: (await read(named, limits.text, readScript)).text };
       const notebook = readNotebook(await read(named, limits.format, readText));
       if (notebook.language !== undefined)
-        throw new UsageError(
-          'unreadable-input',
-          `${named}: the notebook is of the language ${notebook.language}`,
-        );
+        // Not what the file says it is: that would be a text of anybody's in a sentence of this program.
+        throw new UsageError('unreadable-input', `${named}: the notebook is not of the language Python`);
       return { content: notebook.source, notebook };
     },
     text: (named) => read(named, limits.text, readText),
