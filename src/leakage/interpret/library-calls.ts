@@ -216,11 +216,13 @@ function constructed(
   interp.sharedLayers.addNetwork(made);
   if (family.role === 'splitter' && made.type === 'estimator')
     made.cell.value = { ...made.cell.value, madeBy: interp.statement };
-  if (family.kind !== 'vocabulary' || made.type !== 'estimator' || args.all.length === 0) return made;
+  const isFittedWhenMade = family.kind === 'vocabulary' || /(BallTree|KDTree)$/.test(path);
+  if (!isFittedWhenMade || family.kind === undefined || made.type !== 'estimator' || args.all.length === 0)
+    return made;
   const rows = args.all.map((value) => interp.dataOf(value)).find((facts) => facts.rows.length > 0);
   if (rows === undefined) return made;
   const subject = `\`${interp.label(call.callee)}\``;
-  const texts = argumentExpression(args, 0, 'sentences', 'documents', 'corpus_iterable');
+  const texts = argumentExpression(args, 0, 'sentences', 'documents', 'corpus_iterable', 'data');
   const rowsText = texts === undefined ? '' : interp.label(texts);
   const event = interp.fit(family.kind, subject, rows, rowsText, call);
   made.cell.value = { ...made.cell.value, fits: [event] };

@@ -172,8 +172,15 @@ const families: readonly EstimatorFamily[] = [
   {
     role: 'transformer',
     kind: 'group-statistics',
-    names: ['NearestNeighbors', 'KNeighborsTransformer', 'RadiusNeighborsTransformer'],
-    source: 'scikit-learn user guide 1.6.1 (unsupervised nearest neighbors)',
+    names: [
+      'NearestNeighbors',
+      'KNeighborsTransformer',
+      'RadiusNeighborsTransformer',
+      'BallTree',
+      'KDTree',
+      'cKDTree',
+    ],
+    source: 'scikit-learn user guide 1.6.1 (unsupervised nearest neighbors); scipy.spatial',
   },
   {
     role: 'transformer',

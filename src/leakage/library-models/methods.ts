@@ -115,6 +115,9 @@ export const TRANSFORM_METHODS: ReadonlySet<string> = new Set([
   'apply',
   'score_samples',
   'kneighbors',
+  'query',
+  'query_radius',
+  'query_ball_point',
 ]);
 
 export const FIT_METHODS: ReadonlySet<string> = new Set([
