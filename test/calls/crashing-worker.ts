@@ -32,5 +32,5 @@ await FleetWorker.start({
   logger: pino({ level: 'warn' }),
   kinds: ['solution-check'],
   concurrency: 10,
-  lockMs: 1_000,
+  lockMs: 2_000,
 }).then(() => process.stdout.write('ready\n'));

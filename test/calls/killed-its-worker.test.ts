@@ -106,7 +106,7 @@ describe('a job that kills its worker', () => {
     worker?.kill('SIGKILL');
     const server = await startMessagesApi({ reply: [leaks()] });
     api = server;
-    await test.worker(runnerFor(server), { lockMs: 1_000 });
+    await test.worker(runnerFor(server), { lockMs: 2_000 });
     await retryJob(fleet, killer.id);
     expect((await killer.result()).status).toBe('clean');
   });
@@ -126,7 +126,7 @@ describe('what is no crash of a worker', () => {
       },
     });
     api = server;
-    await test.worker(runnerFor(server), { lockMs: 1_000, concurrency: 1 });
+    await test.worker(runnerFor(server), { lockMs: 2_000, concurrency: 1 });
     const handle = await addSolutionCheck(fleet, script('x = 1\n'));
     await server.arrived(1);
     for (let outage = 0; outage < 3; outage += 1) {
@@ -168,7 +168,7 @@ describe('what is no crash of a worker', () => {
     const key = fleet.queue('solution-check').toKey(handle.id);
     const server = await startMessagesApi({ reply: () => ({ kind: 'hang' }) });
     api = server;
-    const running = await test.worker(runnerFor(server), { lockMs: 1_000 });
+    const running = await test.worker(runnerFor(server), { lockMs: 2_000 });
     await server.arrived(1);
     expect(await fleet.client.hexists(key, 'fleet:attempt')).toBe(1);
     const stopped = running.stop(600_000);

@@ -15,7 +15,7 @@ const PAYLOAD = {
 
 const redis = redisOfFile();
 const processes = workerProcesses(redis, 'faults', {
-  FLEET_LOCK_MS: '1000',
+  FLEET_LOCK_MS: '2000',
   FLEET_CALL_RETRIES: '0',
   FLEET_DRAIN_SECONDS: '0',
 });
@@ -59,7 +59,8 @@ describe('a worker that is killed', () => {
 
   it('shows in fleet costs, of the day and of the run', async () => {
     const server = await answering(() => ({ kind: 'hang' }));
-    const doomed = await startWorker();
+    // The lock is removed below; until then it must not run out.
+    const doomed = await startWorker({ FLEET_LOCK_MS: '20000' });
     await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
     await doomed.end('SIGKILL');

@@ -28,7 +28,7 @@ export async function startFleetProcesses(
   const environment = {
     FLEET_REDIS_URL: redis.url,
     FLEET_PREFIX: prefix,
-    FLEET_LOCK_MS: '1000',
+    FLEET_LOCK_MS: '2000',
     FLEET_CALL_RETRIES: '0',
     ANTHROPIC_API_KEY: 'test-key',
     ANTHROPIC_BASE_URL: api.url,

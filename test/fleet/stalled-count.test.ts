@@ -23,7 +23,7 @@ it('a job that stalled too often is ended, and begins with reset counters when i
     autorun: false,
   });
   expect((await dead.getNextJob('token'))?.id).toBe(handle.id);
-  await test.worker(runnerFor(api), { lockMs: 1_000 });
+  await test.worker(runnerFor(api), { lockMs: 2_000 });
   expect(await handle.wait()).toMatchObject({
     state: 'failed',
     error: { code: 'job-failed', message: expect.stringContaining('stalled') },

@@ -9,7 +9,7 @@ import { workerProcesses } from '../support/worker-processes.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 /** On a busy machine a worker may lose its jobs with this lock duration: for jobs that are to stall. */
-const SHORT_LOCK = { FLEET_LOCK_MS: '1000' };
+const SHORT_LOCK = { FLEET_LOCK_MS: '2000' };
 
 const redis = redisOfFile();
 const processes = workerProcesses(redis, 'process', { FLEET_LOCK_MS: '30000' });
