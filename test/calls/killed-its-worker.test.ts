@@ -126,7 +126,7 @@ describe('what is no crash of a worker', () => {
       },
     });
     api = server;
-    await test.worker(runnerFor(server), { lockMs: 2_000, concurrency: 1 });
+    await test.worker(runnerFor(server), { lockMs: 1_000, concurrency: 1 });
     const handle = await addSolutionCheck(fleet, script('x = 1\n'));
     await server.arrived(1);
     for (let outage = 0; outage < 3; outage += 1) {
