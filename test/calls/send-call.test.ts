@@ -260,14 +260,16 @@ describe.each(PROVIDERS)('$provider', ({ provider, transport: transportTo }) => 
       await requests[0]?.aborted;
     });
 
-    it.runIf(isMessages)('pings count as signs of life', async () => {
-      const { url } = await serve(textReply('hi', { pings: true }));
-      const clock = new ManualClock();
-      const outcome = await sendCall(REQUEST, transportTo({ apiKey: 'k', baseURL: url }), limits, clock);
-      expect(outcome.class).toBe('answered');
-      const events = 6;
-      expect(clock.waits.filter((ms) => ms === 90_000)).toHaveLength(2 * events - 1);
-    });
+    // The other API sends none.
+    if (isMessages)
+      it('pings count as signs of life', async () => {
+        const { url } = await serve(textReply('hi', { pings: true }));
+        const clock = new ManualClock();
+        const outcome = await sendCall(REQUEST, transportTo({ apiKey: 'k', baseURL: url }), limits, clock);
+        expect(outcome.class).toBe('answered');
+        const events = 6;
+        expect(clock.waits.filter((ms) => ms === 90_000)).toHaveLength(2 * events - 1);
+      });
 
     it.each([
       ['before the headers', hangReply],

@@ -187,14 +187,22 @@ print(json.dumps([about["Version"], about["Requires-Python"], about.get_all("Lic
     },
   );
 
-  it.skipIf(mypy === undefined)('passes a strict type check', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mypy-'));
-    const files = [SRC, packagePath('clients', 'python', 'tests')];
-    const { stdout } = await execa(
-      mypy ?? 'mypy',
-      ['--config-file', packagePath('clients', 'python', 'pyproject.toml'), '--cache-dir', folder, ...files],
-      { reject: false, env: { MYPYPATH: SRC } },
-    );
-    expect(stdout).toMatch(/^Success: no issues found/);
-  });
+  // Said above where there is none.
+  if (mypy !== undefined)
+    it('passes a strict type check', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'mypy-'));
+      const files = [SRC, packagePath('clients', 'python', 'tests')];
+      const { stdout } = await execa(
+        mypy,
+        [
+          '--config-file',
+          packagePath('clients', 'python', 'pyproject.toml'),
+          '--cache-dir',
+          folder,
+          ...files,
+        ],
+        { reject: false, env: { MYPYPATH: SRC } },
+      );
+      expect(stdout).toMatch(/^Success: no issues found/);
+    });
 });
