@@ -1,8 +1,10 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { FleetHttpClient } from '../../src/http-client/index.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
+import type { KindRegistry } from '../../src/queues/registry.js';
 import { hasPython, runPython } from '../clients/python-program.js';
 import { startTestGateway } from '../gateway/gateway-fixture.js';
 import { leaks } from '../support/agent-answers.js';
@@ -66,7 +68,10 @@ describe.each(cases)('while Redis refuses writes: $name', ({ name, refusal, isCl
       () => answered.then(() => leaks()),
     );
     await worker(runner, { lockMs: LOCK_MS });
-    const gateway = await startTestGateway(redis, fleet.prefix);
+    const openFleet = (kinds: KindRegistry) =>
+      FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix, kinds });
+    // As `fleet serve` does beside a Redis of somebody else: a command without a reply ends after some seconds.
+    const gateway = await startTestGateway(redis, fleet.prefix, {}, { openFleet });
     onTestFinished(() => gateway.close());
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     const result = handle.result();
