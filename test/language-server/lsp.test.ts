@@ -55,7 +55,7 @@ class Opened {
     text: string,
     languageId = 'python',
   ) {
-    this.document = TextDocument.create(`file:///work/${name}`, languageId, 1, text);
+    this.document = TextDocument.create(`file:///project/${name}`, languageId, 1, text);
   }
 
   get item() {
@@ -243,10 +243,10 @@ describe('fleet lsp for an editor that understands all of it', () => {
   });
 
   it('a notebook: leaks in their cells, related to other cells, and corrected over cells', async () => {
-    const notebook = 'file:///work/a.ipynb';
+    const notebook = 'file:///project/a.ipynb';
     const cell = (at: number, text: string, languageId = 'python') => {
       const opened = new Opened(client, 'a.ipynb', text, languageId);
-      const uri = `vscode-notebook-cell:/work/a.ipynb#${at}`;
+      const uri = `vscode-notebook-cell:/project/a.ipynb#${at}`;
       opened.document = TextDocument.create(uri, languageId, 1, text);
       return opened;
     };
@@ -326,7 +326,7 @@ describe('fleet lsp for an editor that understands all of it', () => {
     await moved(4, [fit, split]);
     await leaksOfFit(1);
     // A cell that was never opened ends no server.
-    await change(5, { data: [{ kind: 2, document: 'vscode-notebook-cell:/work/a.ipynb#none' }] });
+    await change(5, { data: [{ kind: 2, document: 'vscode-notebook-cell:/project/a.ipynb#none' }] });
 
     // The cell of the leak is removed, and with it what was shown in it.
     await change(6, {

@@ -90,14 +90,20 @@ it('publishes nothing of a version that was changed while it was analyzed', asyn
   expect(published).toEqual([{ uri: document.uri, version: 2, diagnostics: [] }]);
 });
 
-it('gives nothing of what it found to one who asks after a change, and no rewrite for it', async () => {
+/** The analysis of the present text, and the first leak in it. */
+async function firstLeak() {
   watched.changed();
   const analyzed = nextPublished();
   (await analyses.next())();
   await analyzed;
-  const checked = watched.checked;
+  const { checked } = watched;
   const [shown] = checked?.leaks ?? [];
   if (checked === undefined || shown === undefined) throw new Error('nothing was found');
+  return { checked, shown };
+}
+
+it('gives nothing of what it found to one who asks after a change, and no rewrite for it', async () => {
+  const { checked, shown } = await firstLeak();
 
   const rewrite = watched.rewriteOf(shown, checked);
   (await rewrites.next())();
@@ -111,13 +117,7 @@ it('gives nothing of what it found to one who asks after a change, and no rewrit
 });
 
 it('gives no rewrite of a version that was changed while it was looked for', async () => {
-  watched.changed();
-  const analyzed = nextPublished();
-  (await analyses.next())();
-  await analyzed;
-  const checked = watched.checked;
-  const [shown] = checked?.leaks ?? [];
-  if (checked === undefined || shown === undefined) throw new Error('nothing was found');
+  const { checked, shown } = await firstLeak();
   const rewrite = watched.rewriteOf(shown, checked);
   const open = await rewrites.next();
   type(CLEAN);
