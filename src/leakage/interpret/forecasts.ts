@@ -1,10 +1,11 @@
 import type { Call } from '../syntax/ast.js';
 import { type Facts, NO_FACTS, type Prediction } from '../values/facts.js';
-import { emptyTable, newEstimator, newTable } from '../values/join.js';
+import { emptyTable, newTable } from '../values/join.js';
 import type { Estimator, Value } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
 import { predictionOf, trainingOf } from './learning.js';
+import { trainedModel } from './trained-model.js';
 
 /**
  * Models of a series, which get it when they are made.
@@ -35,15 +36,7 @@ export function seriesModel(
   const chosen = args.all.map((value) => interp.dataOf(value)).flatMap(({ fits }) => fits);
   const extra = chosen.filter(({ kind }) => kind === 'selection');
   const training = trainingOf(interp, `\`${interp.label(call.callee)}\``, facts, rowsText, extra, call);
-  return newEstimator({
-    path,
-    role: 'model',
-    options: args.keywords,
-    steps: [],
-    training,
-    fits: training.fits,
-    argumentFacts: NO_FACTS,
-  });
+  return trainedModel(path, args, training);
 }
 
 /** `history = list(train)`, to which a loop appends each row after its forecast: the rows that it begins with. */

@@ -1,11 +1,10 @@
 import type { Call } from '../syntax/ast.js';
-import { NO_FACTS } from '../values/facts.js';
-import { newEstimator } from '../values/join.js';
 import type { Value } from '../values/value.js';
 import { type Arguments, argument, argumentExpression } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
 import { labelsOf } from './label-copies.js';
 import { trainingOf } from './learning.js';
+import { trainedModel } from './trained-model.js';
 
 /** Models of statsmodels that are made with labels and features (`endog`, `exog`). */
 const WITH_ARRAYS =
@@ -37,13 +36,5 @@ export function statisticalModel(
   const rowsText = expression === undefined ? '' : interp.label(expression);
   const subject = `\`${interp.label(call.callee)}\``;
   const training = trainingOf(interp, subject, facts, rowsText, known.fits, call, undefined, known.columns);
-  return newEstimator({
-    path,
-    role: 'model',
-    options: args.keywords,
-    steps: [],
-    training,
-    fits: training.fits,
-    argumentFacts: NO_FACTS,
-  });
+  return trainedModel(path, args, training);
 }
