@@ -83,6 +83,8 @@ export interface AgentRunner {
   readonly name: Provider | 'offline';
   /** Whose findings of leakage count; default: of both. */
   readonly opinion?: Opinion;
+  /** With the opinion `static-first`: share of the scripts that the agent is asked about although the analysis is certain. */
+  readonly auditFraction?: number;
   ask(
     request: AgentRequest<string> & { schema?: undefined },
     context?: RunContext,

@@ -31,6 +31,14 @@ export const LeakageDetectionOutputSchema = z.object({
     .refine(...atMost(MAX_ANSWERS)),
 });
 
+/** The same of a part of a script, which may not be enough. A model may leave the field out. */
+export const SliceDetectionOutputSchema = LeakageDetectionOutputSchema.extend({
+  needs_whole_script: z
+    .boolean()
+    .optional()
+    .describe('Whether the lines that were left out may change an answer.'),
+});
+
 /**
  * What the agent says to leaks that static analysis found. The schema of the detection has no reason, so a request of the
  * detection is the same as before there were such answers. An answer without a reason counts: a model may leave it out.

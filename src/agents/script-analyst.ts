@@ -24,6 +24,8 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
     neutralize: (...input) => doTask('neutralize', input),
     takeCorrection: (...input) => doTask('takeCorrection', input),
     analyze: (...input) => doTask('analyze', input),
+    slice: (...input) => doTask('slice', input),
+    unknownModules: (...input) => doTask('unknownModules', input),
     repair: (...input) => doTask('repair', input),
     lostNames: (...input) => doTask('lostNames', input),
     correctionScope: (...input) => doTask('correctionScope', input),

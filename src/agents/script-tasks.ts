@@ -3,8 +3,10 @@
 import { findUnsupportedNumbers } from '../ablation/find-unsupported-numbers.js';
 import { planRefinement } from '../ablation/plan-refinement.js';
 import { summarizeAblation } from '../ablation/summarize-ablation.js';
+import { unknownModules } from '../leakage/library-models/unknown-modules.js';
 import { repairLeak } from '../leakage/repair/repair-leak.js';
 import { proveCorrection } from '../leakage/score-flow/prove-correction.js';
+import { sliceScript } from '../leakage/slice/slice-script.js';
 import { doesSomething, lostNames } from '../solution/bound-names.js';
 import { correctionScope } from '../solution/correction-scope.js';
 import { neutralizeMagics } from '../solution/notebook-magics.js';
@@ -16,6 +18,10 @@ import { analyzeAndName } from './analyze-and-name.js';
 export const TASKS = {
   /** Finds the leaks of a script. */
   analyze: analyzeAndName,
+  /** The part of a script that its scores depend on. */
+  slice: sliceScript,
+  /** Modules that a script imports and the analysis does not know. */
+  unknownModules,
   /** Rewrites a leaky block of a script. */
   repair: repairLeak,
   /** Names that a correction of a block no longer defines. */

@@ -39,7 +39,7 @@ export async function createRunner(config: Config, choice: RunnerChoice): Promis
           format: config.openaiFormat,
         })
       : (await import('./anthropic-runner.js')).createAnthropicRunner(options);
-  return { ...runner, opinion: config.opinion };
+  return { ...runner, opinion: config.opinion, auditFraction: config.auditFraction };
 }
 
 function runnerOptions(config: Config): ModelRunnerOptions {

@@ -388,8 +388,14 @@ export const SETTINGS = {
   opinion: setting(
     'FLEET_OPINION',
     'both',
-    z.enum(['both', 'agent', 'analysis']).default('both'),
-    'Whose findings of leakage count beside a model: those of `both`, of the `agent` (the model) alone, or of the `analysis` alone; the model then only corrects.',
+    z.enum(['both', 'agent', 'analysis', 'static-first']).default('both'),
+    'Whose findings of leakage count beside a model: those of `both`, of the `agent` (the model) alone, or of the `analysis` alone; the model then only corrects. With `static-first` the model is asked only where the analysis is not certain (leakage.md).',
+  ),
+  auditFraction: setting(
+    'FLEET_AUDIT_SHARE',
+    '0.02',
+    decimal.pipe(z.number().min(0).max(1)).default(0.02),
+    'With `FLEET_OPINION=static-first`: share of the scripts that the model is asked about although the analysis is certain, from 0 to 1; `fleet disagreements` lists where they differ.',
   ),
   minSeverity: setting(
     'FLEET_MIN_SEVERITY',

@@ -68,5 +68,5 @@ export function tracedRunner(runner: AgentRunner): AgentRunner {
       interceptors: [...(context?.interceptors ?? []), tracingInterceptor()],
     });
   // Requests and answers pass unchanged, so the overloads of the runner are valid for this one too.
-  return { name: runner.name, ask: ask as AgentRunner['ask'] };
+  return { ...runner, ask: ask as AgentRunner['ask'] };
 }

@@ -1623,6 +1623,29 @@ export interface components {
                 };
                 /** @description SHA-256 of the script that was checked. */
                 solutionDigest: string;
+                /** @description Set with `FLEET_OPINION=static-first`. */
+                staticFirst?: {
+                    /** @description Set if the analysis was certain and the agent was asked for comparison (`FLEET_AUDIT_SHARE`). */
+                    audit?: {
+                        /** @enum {string} */
+                        agent: "leaky" | "clean";
+                        agrees: boolean;
+                        /** @enum {string} */
+                        analysis: "leaky" | "clean";
+                    };
+                    /**
+                     * @description analysis: it was certain, and its result is this one. agent: the agent was asked.
+                     * @enum {string}
+                     */
+                    decidedBy: "agent" | "analysis";
+                    /**
+                     * @description What the agent saw: the lines that the scores depend on, or the whole script.
+                     * @enum {string}
+                     */
+                    sent?: "slice" | "whole";
+                    /** @description Why the analysis was not certain. */
+                    why?: string;
+                };
                 /** @enum {string} */
                 status: "clean" | "corrected" | "partly-corrected" | "uncorrected";
                 /** @description Set if the payload has `trial`. */

@@ -58,10 +58,11 @@ async function checkTwice(payload: SolutionCheckPayload, work: Work): Promise<So
 function withSecondCheck(first: SolutionCheckResult, second: SolutionCheckResult): SolutionCheckResult {
   const found = second.findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
   const findings = [...first.findings, ...found];
+  const who = second.staticFirst?.decidedBy === 'analysis' ? 'static analysis' : 'the agent';
   const note =
     found.length === 0
-      ? 'the agent checked the corrected script again and found no leakage'
-      : `the agent checked the corrected script again and found ${found.length} more; see the last findings`;
+      ? `${who} checked the corrected script again and found no leakage`
+      : `${who} checked the corrected script again and found ${found.length} more; see the last findings`;
   return {
     ...first,
     status: statusOf(findings),

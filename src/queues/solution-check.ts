@@ -9,7 +9,7 @@ export const LEAKAGE_STATUSES = ['Yes Data Leakage', 'No Data Leakage'] as const
 const FINDING_SOURCES = ['agent', 'analysis'] as const;
 export type FindingSource = (typeof FINDING_SOURCES)[number];
 /** Whose findings count beside a model. */
-export const OPINIONS = ['both', ...FINDING_SOURCES] as const;
+export const OPINIONS = ['both', ...FINDING_SOURCES, 'static-first'] as const;
 export type Opinion = (typeof OPINIONS)[number];
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -17,6 +17,9 @@ export type Severity = (typeof SEVERITIES)[number];
 /** What a check can say about the leakage of a script. */
 export const CHECK_STATUSES = ['clean', 'corrected', 'partly-corrected', 'uncorrected'] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
+
+/** What the agent, or the analysis, says of a script. */
+const AUDIT_RESULTS = ['leaky', 'clean'] as const;
 
 /** How much of the way to the scores of a script static analysis followed. */
 const COVERAGES = ['full', 'partial', 'none'] as const;
@@ -77,6 +80,29 @@ const TrialSummarySchema = z.strictObject({
   reason: z.string().optional().describe('Why one could not be tried out.'),
 });
 export type TrialSummary = z.infer<typeof TrialSummarySchema>;
+
+/** Who decided about a script with `FLEET_OPINION=static-first`. */
+const StaticFirstSchema = z.strictObject({
+  decidedBy: z
+    .enum(FINDING_SOURCES)
+    .describe('analysis: it was certain, and its result is this one. agent: the agent was asked.'),
+  why: z.string().optional().describe('Why the analysis was not certain.'),
+  sent: z
+    .enum(['slice', 'whole'])
+    .optional()
+    .describe('What the agent saw: the lines that the scores depend on, or the whole script.'),
+  audit: z
+    .strictObject({
+      agrees: z.boolean(),
+      analysis: z.enum(AUDIT_RESULTS),
+      agent: z.enum(AUDIT_RESULTS),
+    })
+    .optional()
+    .describe(
+      'Set if the analysis was certain and the agent was asked for comparison (`FLEET_AUDIT_SHARE`).',
+    ),
+});
+export type StaticFirst = z.infer<typeof StaticFirstSchema>;
 
 /** Whether corrections are tried out. */
 export const trialField = z
@@ -139,6 +165,7 @@ export const SolutionCheckResultSchema = z.strictObject({
     .describe(
       'Set if the script seems to have a score and nobody checked it, with the reason: `clean` then says nothing, and a guarded evaluation does not start.',
     ),
+  staticFirst: StaticFirstSchema.optional().describe('Set with `FLEET_OPINION=static-first`.'),
   trial: TrialSummarySchema.optional().describe('Set if the payload has `trial`.'),
   contamination: ScriptContaminationSchema.optional(),
   usage: UsageSchema,

@@ -17,7 +17,8 @@ import { type RecordedCall, type RecordedEnd, type Recording, RecordingSchema } 
 import { type RunOptions, runRecording } from './run-recording.js';
 
 /** The settings of the worker that decide what a job does; they have to be those with which it ran. */
-export type RecordedConfig = Pick<Config, 'agent' | 'model' | 'modelPrices' | 'maxTokens' | 'opinion'>;
+export type RecordedConfig = Pick<Config, 'agent' | 'model' | 'modelPrices' | 'maxTokens' | 'opinion'> &
+  Partial<Pick<Config, 'auditFraction'>>;
 
 /**
  * Records a job that completed or failed. It is run once with its recorded answers, and recorded only if it ends to the byte as it
@@ -140,7 +141,7 @@ function settingsOf(
   calls: readonly RecordedCall[],
   config: RecordedConfig,
 ): Recording['settings'] {
-  const { agent, opinion, maxTokens, modelPrices = {} } = config;
+  const { agent, opinion, auditFraction, maxTokens, modelPrices = {} } = config;
   const said =
     'result' in end
       ? (end.result.agent as { runner?: Recording['settings']['runner'] } | undefined)
@@ -155,6 +156,7 @@ function settingsOf(
   return plain({
     runner: said?.runner ?? (calls.length > 0 ? called : configured),
     opinion,
+    ...(opinion === 'static-first' ? { auditFraction } : {}),
     maxTokens,
     model: config.model !== undefined && requested.includes(config.model) ? config.model : requested[0],
     prices: Object.fromEntries(prices),

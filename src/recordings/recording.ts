@@ -51,6 +51,8 @@ export const RecordingSchema = z.strictObject({
   settings: z.strictObject({
     runner: z.enum(['anthropic', 'openai', 'offline']),
     opinion: z.enum(OPINIONS),
+    /** Absent: the default. */
+    auditFraction: z.number().min(0).max(1).optional(),
     maxTokens: z.int().positive(),
     /** Model of requests that name none. */
     model: z.string().optional(),

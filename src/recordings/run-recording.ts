@@ -108,7 +108,7 @@ const HASTY: Clock = {
   },
 };
 function recordedRunner({ settings }: Recording, calls: RecordedCalls): AgentRunner {
-  const { runner: name, opinion, maxTokens, model, prices } = settings;
+  const { runner: name, opinion, auditFraction, maxTokens, model, prices } = settings;
   if (name === 'offline') return createOfflineRunner();
   const runner = createModelRunner(calls.transport(name), { maxTokens, clock: HASTY }, { model, prices });
   // The files of a workspace are not part of a recording; what the model made of them is in its answers.
@@ -116,7 +116,12 @@ function recordedRunner({ settings }: Recording, calls: RecordedCalls): AgentRun
     { workspace: _, ...request }: AgentRequest<unknown> & { schema: never },
     context?: RunContext,
   ) => runner.ask(request as typeof request & { schema: never }, context);
-  return { ...runner, opinion, ask: ask as AgentRunner['ask'] };
+  return {
+    ...runner,
+    opinion,
+    ...(auditFraction === undefined ? {} : { auditFraction }),
+    ask: ask as AgentRunner['ask'],
+  };
 }
 
 const CHILDREN = 'child jobs';

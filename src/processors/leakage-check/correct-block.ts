@@ -16,6 +16,8 @@ export interface CorrectionContext extends DetectionContext {
   readonly parsedBefore: boolean;
   /** Whether a finding says who agrees: both the agent and the analysis looked for leaks. */
   readonly asksBoth: boolean;
+  /** Whether a leak that the analysis names too is rewritten without a call, if that is certain. */
+  readonly rewritesFirst: boolean;
   /** Whether static analysis has seen the whole script, if only it checks. */
   readonly isFollowed: boolean;
   /** Runs each corrected script beside the original, if the job asks for it. */

@@ -46,10 +46,10 @@ export async function requestObjections(
 }
 
 /**
- * The leaks are certain without an answer, so a job does not fail for lack of one. A failure that may pass ends the attempt, as that
- * of every call, and a call in doubt waits for a person.
+ * Why the agent said nothing about what is certain without it: a job does not fail for lack of such an answer. A failure that may pass
+ * ends the attempt, as that of every call, and a call in doubt waits for a person; then undefined.
  */
-function lackOf(thrown: unknown): string | undefined {
+export function lackOf(thrown: unknown): string | undefined {
   if (thrown instanceof CallRefusedError && thrown.code === 'budget-exhausted')
     return 'the budget is used up, so the agent was not asked about';
   if (thrown instanceof CallRefusedError && thrown.code === 'quota-exhausted')

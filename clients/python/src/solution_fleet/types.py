@@ -290,6 +290,29 @@ class TrialSummary(_TrialExtras):
     notPossible: int
 
 
+class Audit(TypedDict):
+    """What each says of a script of which static analysis is certain."""
+
+    agrees: bool
+    analysis: Literal["leaky", "clean"]
+    agent: Literal["leaky", "clean"]
+
+
+class _StaticFirstExtras(TypedDict, total=False):
+    #: Why static analysis was not certain.
+    why: str
+    #: What the agent saw: the lines that the scores depend on, or the whole script.
+    sent: Literal["slice", "whole"]
+    #: Set if the agent was asked for comparison.
+    audit: Audit
+
+
+class StaticFirst(_StaticFirstExtras):
+    """Who judged a script with ``FLEET_OPINION=static-first``."""
+
+    decidedBy: Literal["agent", "analysis"]
+
+
 class _CheckExtras(_AgentResult, total=False):
     #: Code that static analysis could not follow, and therefore did not flag.
     notFollowed: list[NotFollowed]
@@ -299,6 +322,8 @@ class _CheckExtras(_AgentResult, total=False):
     checkedBy: list[Literal["agent", "analysis"]]
     #: Set if the script seems to have a score and nobody checked it: the reason.
     notAnalyzed: str
+    #: Set with ``FLEET_OPINION=static-first``.
+    staticFirst: StaticFirst
     #: Set if the payload has ``trial``.
     trial: TrialSummary
     contamination: ScriptContamination
