@@ -4,6 +4,7 @@ import { commands } from './commands.js';
 import { completed } from './completed.js';
 import { contaminationRows } from './contamination.js';
 import { contaminationSet } from './contamination-set.js';
+import { cost } from './cost.js';
 import { crash } from './crash.js';
 import { depth } from './depth.js';
 import { flowEvaluation, flowRefinement } from './flow.js';
@@ -47,4 +48,5 @@ export const ROWS: readonly (BenchRow | RowGroup)[] = [
   manyFiles,
   typing,
   commands,
+  cost,
 ];
