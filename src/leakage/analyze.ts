@@ -6,6 +6,7 @@ import { runMarimoCells } from './interpret/marimo.js';
 import { ENGINE, runSuite } from './interpret/statements.js';
 import type { Watched } from './interpret/watchpoints.js';
 import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
+import { LastResults } from './last-results.js';
 import type { Module, Span } from './syntax/ast.js';
 import { parseModule } from './syntax/parse-module.js';
 import { withinWorkLimit } from './values/work.js';
@@ -79,8 +80,24 @@ const WORK_PER_NODE = 100;
 /** Many times what an honest script has. Each leak may cost a rewriting or two calls, and each block a part of the script. */
 const MAX_FINDINGS = 50;
 
-/** The analysis with the syntax tree that it is based on, for the repair. */
-export async function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {
+/** What an analysis retains grows with its work: those of entangled scripts are not cached. */
+const MAX_CACHED_WORK = MAX_WORK / 100;
+
+/** The last analyses: a check looks at the script, at each possible correction, and again at either in its next step. */
+const analyzed = new LastResults<DetailedAnalysis>(4, ({ work }) => work <= MAX_CACHED_WORK);
+
+/**
+ * The analysis with the syntax tree that it is based on, for the repair. The last analyses are cached, and are the same object for
+ * each caller: nobody changes one.
+ *
+ * @param watch where the statement begins before which the analysis notes what variables hold; none if negative
+ * @param earlier the same for a second statement, before that one
+ */
+export function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {
+  return analyzed.of(`${watch} ${earlier} ${source}`, source, () => analyzeNow(source, watch, earlier));
+}
+
+async function analyzeNow(source: string, watch: number, earlier: number): Promise<DetailedAnalysis> {
   const module = await parseModule(source);
   const interp = new Interpreter(module, ENGINE, watch, earlier);
   const most = MAX_WORK + module.size * WORK_PER_NODE;
@@ -178,7 +195,9 @@ function mostSevere(found: readonly Leak[]): readonly Leak[] {
 export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
   const { findings, notFollowed, coverage, hasScore, exhausted, scores, printedScores, parsed } =
     await analyzeInDetail(source);
-  return { findings, notFollowed, coverage, hasScore, exhausted, scores, printedScores, parsed };
+  // The lists are the caller's own.
+  const lists = { findings: [...findings], notFollowed: [...notFollowed] };
+  return { ...lists, coverage, hasScore, exhausted, scores, printedScores, parsed };
 }
 
 /** The offsets of a node, without the node. */

@@ -28,6 +28,12 @@ function problemOf(node: SyntaxNode): FoundAt | null {
 
 /** The first error in the order of the text. Walks without recursion: nesting may be as deep as the text is long. */
 function errorInTree(tree: SyntaxTree): FoundAt | null {
+  const { rootNode } = tree;
+  if (!rootNode.hasError) {
+    // The grammar finds these without a call for each node.
+    const [first] = rootNode.descendantsOfType([...PYTHON_2.keys()]);
+    return first === undefined ? null : problemOf(first);
+  }
   const cursor = tree.walk();
   try {
     for (;;) {

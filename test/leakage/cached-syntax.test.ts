@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { analyzeLeakage } from '../../src/leakage/analyze.js';
+import { analyzeInDetail, analyzeLeakage } from '../../src/leakage/analyze.js';
 import { repairLeak } from '../../src/leakage/repair/repair-leak.js';
 import { proveCorrection } from '../../src/leakage/score-flow/prove-correction.js';
 import { parseModule } from '../../src/leakage/syntax/parse-module.js';
@@ -19,17 +19,19 @@ function frozen(value: unknown, seen = new Set<unknown>()): void {
 
 describe('the syntax of a script', () => {
   it.each(SCRIPTS)('is cached for the next step and changed by none: %s', async (_name, script) => {
-    const module = await parseModule(script);
-    frozen(module);
+    const analysis = await analyzeInDetail(script);
+    frozen(analysis);
     const { findings } = await analyzeLeakage(script);
     for (const { codeBlock, kind } of findings) {
       const repaired = await repairLeak(script, codeBlock);
       if (!repaired.ok) continue;
       const corrected = script.replace(codeBlock, () => repaired.replacement);
-      frozen(await parseModule(corrected));
+      frozen(await analyzeInDetail(corrected));
       expect((await proveCorrection(script, corrected, [kind])).outcome).toBe('proven');
     }
-    expect(await parseModule(script)).toBe(module);
+    // After corrections of several leaks, other analyses may have taken its place.
+    if (findings.length <= 1) expect(await analyzeInDetail(script)).toBe(analysis);
+    expect((await analyzeInDetail(script)).findings).toEqual(analysis.findings);
   });
 
   it('of long scripts, and of others than the last three, is not cached', async () => {
