@@ -49,7 +49,7 @@ const TEST_ENTRIES = [
   'examples/pipeline-ts/main.ts',
 ];
 /** These find files of their own beside their modules, or are imported by name although they are CommonJS. */
-const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'undici', 'web-tree-sitter'];
+const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'web-tree-sitter'];
 
 /** The thread that nearly every worker starts. Its bundle, and those of the programs, keep the code that V8 compiled for them. */
 const CACHED_THREAD = 'src/fleet/analysis-task.ts';
@@ -170,7 +170,8 @@ export async function compileTestPrograms() {
       outdir: fresh,
       bundle: true,
       splitting: true,
-      external: EXTERNAL,
+      // Commands that run in a test process share the one that the sources use.
+      external: [...EXTERNAL, 'undici'],
       banner: { js: BANNER },
       plugins: [locationPlugin(target), ENGLISH_ONLY],
       // Half as much text to parse at each start.

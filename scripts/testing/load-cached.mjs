@@ -3,6 +3,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import { threadId } from 'node:worker_threads';
 
@@ -22,6 +23,8 @@ export function loadThread(path) {
 
 /** Runs the program of the bundle. Each command of a program calls functions of its own, so each keeps its own code. */
 export function runProgram(path) {
+  // Parses a few scripts at most: compiling the parser again, to run faster, took longer than all that it parses.
+  setFlagsFromString('--liftoff-only');
   const [, , command = ''] = process.argv;
   const name = /^[a-z]+$/.test(command) ? `.${command}` : '';
   const { writeCode } = load(path, `${path}${name}`);
