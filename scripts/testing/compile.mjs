@@ -57,6 +57,7 @@ const CACHED_THREAD = 'src/fleet/analysis-task.ts';
 const CACHED_PROGRAMS = [
   'src/cli/isolated-process.ts',
   'src/cli/main.ts',
+  'test/calls/batch-worker.ts',
   'test/calls/counting-worker.ts',
   'test/calls/crashing-worker.ts',
   'test/fleet/isolated-program.ts',

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { BatchProvider } from '../calls/batches/batch-provider.js';
 import type { CallInterceptor } from '../calls/call-interceptor.js';
 import type { Provider } from '../calls/transport.js';
 import type { Opinion } from '../queues/solution-check.js';
@@ -85,6 +86,8 @@ export interface AgentRunner {
   readonly opinion?: Opinion;
   /** With the opinion `static-first`: share of the scripts that the agent is asked about although the analysis is certain. */
   readonly auditFraction?: number;
+  /** Where calls of jobs that can wait are sent in batches; default: nowhere. */
+  readonly batches?: BatchProvider;
   ask(
     request: AgentRequest<string> & { schema?: undefined },
     context?: RunContext,

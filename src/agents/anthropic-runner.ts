@@ -1,3 +1,5 @@
+import { sdkBatches } from '../calls/batches/sdk-batches.js';
+import { priceListOf } from '../calls/prices.js';
 import { sdkTransport } from '../calls/sdk-transport.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import type { AgentRunner } from './agent-runner.js';
@@ -28,9 +30,11 @@ const RUNNER_OPTIONS: OptionNames<AnthropicRunnerOptions> = {
 export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): AgentRunner {
   rejectUnknownOptions(options, RUNNER_OPTIONS);
   const { apiKey, baseURL, ...rest } = options;
-  const transport = sdkTransport({
+  const connection = {
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
-  });
-  return createModelRunner(transport, rest, { model: DEFAULT_MODEL });
+  };
+  const runner = createModelRunner(sdkTransport(connection), rest, { model: DEFAULT_MODEL });
+  const prices = rest.prices === undefined ? undefined : priceListOf(rest.prices);
+  return { ...runner, batches: sdkBatches(connection, prices) };
 }

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { ModelLimits } from '../config/model-limits.js';
+import { type BatchTiming, DEFAULT_BATCH_TIMING } from './batches/batch-timing.js';
 import { type Clock, systemClock } from './clock.js';
 
 /** Limits of a worker's agent calls. */
@@ -20,6 +21,8 @@ export interface CallControlOptions {
   readonly callWaitMs?: number;
   /** Longest wait for which a job keeps its slot, in milliseconds. */
   readonly shortWaitMs?: number;
+  /** When calls of jobs that can wait are sent in batches, if the runner's provider has batches. */
+  readonly batches?: Partial<BatchTiming>;
   readonly clock?: Clock;
   /** Time in the fleet's scripts, in milliseconds; default: Redis's own clock. */
   readonly now?: () => number;
@@ -37,6 +40,8 @@ export interface CallControl {
   readonly quotaParkMs: number;
   readonly callWaitMs: number;
   readonly shortWaitMs: number;
+  /** Undefined if the runner's provider has no batches. */
+  readonly batches: BatchTiming | undefined;
   readonly clock: Clock;
   readonly now: (() => number) | undefined;
 }
@@ -44,7 +49,13 @@ export interface CallControl {
 /** A job that waits no longer than this keeps its slot: going back to the queue would take about as long. */
 const SHORT_WAIT_MS = 1_000;
 
-export function callControl(client: Redis, prefix: string, options: CallControlOptions = {}): CallControl {
+/** @param hasBatches Whether the runner's provider has batches. */
+export function callControl(
+  client: Redis,
+  prefix: string,
+  options: CallControlOptions = {},
+  hasBatches = false,
+): CallControl {
   return {
     client,
     prefix: options.prefix ?? prefix,
@@ -55,6 +66,7 @@ export function callControl(client: Redis, prefix: string, options: CallControlO
     quotaParkMs: options.quotaParkMs ?? 600_000,
     callWaitMs: options.callWaitMs ?? 86_400_000,
     shortWaitMs: options.shortWaitMs ?? SHORT_WAIT_MS,
+    batches: hasBatches ? { ...DEFAULT_BATCH_TIMING, ...options.batches } : undefined,
     clock: options.clock ?? systemClock,
     now: options.now,
   };

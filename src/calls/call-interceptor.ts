@@ -21,6 +21,13 @@ export interface PlannedCall {
   readonly provider?: Provider;
 }
 
+/** The answer to a call that need not be sent. */
+export interface RecordedAnswer {
+  readonly message: ReceivedMessage;
+  /** Set if it came in a batch and is used for the first time: its cost counts as that of a call. */
+  readonly fromBatch?: true;
+}
+
 /**
  * Handles a call before and after it is sent: a ledger, a limiter, a budget. Each time a call is sent, the hooks run in
  * this order: `admit` of all interceptors, `record` of all, the send itself, `settle` of all in reverse.
@@ -31,7 +38,9 @@ export interface CallInterceptor {
    * Admits the call, after a wait if there is no room, or throws to reject it. An interceptor that already has the
    * call's answer returns it: then nothing is sent, and nothing is settled.
    */
-  admit?(call: PlannedCall, signal?: AbortSignal): Promise<ReceivedMessage | undefined>;
+  admit?(call: PlannedCall, signal?: AbortSignal): Promise<RecordedAnswer | undefined>;
+  /** The answer of a batch is used for the first time; the outcome says whether it is usable. */
+  use?(call: PlannedCall, outcome: CallOutcome): Promise<void>;
   /** Takes back the admission of a call that was not sent because a later interceptor rejected or answered it. */
   release?(call: PlannedCall): Promise<void>;
   /** Last hook before the call is sent. */

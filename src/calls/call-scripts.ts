@@ -43,12 +43,28 @@ end
  * after it.
  */
 
-const SHARED = `${LEDGER_LUA}${LIMITER_LUA}${BUDGET_LUA}
+export const SHARED = `${LEDGER_LUA}${LIMITER_LUA}${BUDGET_LUA}
 -- The time in ms: a fixed one in tests, else the clock of Redis, which all workers share.
 local function now_ms(fixed)
   if fixed ~= '' then return tonumber(fixed) end
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+local function day_of(now) return string.format('%.0f', math.floor(now / 86400000)) end
+
+-- The accounts of a call if its budgets have room for an amount; otherwise nil and what the script returns.
+local function find_room(base, in_flight, day, run, budgets, amount, job, now)
+  local accounts = spend_accounts(base, day, run, budgets)
+  local room = spend_check(accounts, amount)
+  if room[1] == 'wait' then
+    redis.call('HSETNX', job, LEDGER, '0')
+    spend_sweep(base, in_flight, now)
+    accounts = spend_accounts(base, day, run, budgets)
+    room = spend_check(accounts, amount)
+  end
+  if room[1] == 'free' then return accounts end
+  return nil, {room[1] == 'over' and 'over' or 'busy', room[2], string.format('%.0f', room[3]), string.format('%.0f', room[4]), string.format('%.0f', room[5])}
 end
 `;
 
@@ -58,7 +74,8 @@ end
  * KEYS: 1 job hash, 2 job lock, 3 calls under way.
  * ARGV: 1 lock token, 2 id of the attempt (`by`), 3 base of the spending keys, 4 time or ''.
  * Returns: 'lost' if another worker owns the lock; else 'open', then for each call what was sent, how it ended,
- * its answer, whether the job was parked for it (false if there is none).
+ * its answer, whether the job was parked for it, its line in a batch, the attempt that used the answer of that line (false if
+ * there is none).
  */
 export const OPEN_LEDGER = script(
   SHARED,
@@ -81,6 +98,7 @@ for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   -- If the job has stalled since it was parked, its worker crashed before the job failed, and no person saw it.
   local asked = redis.call('HGET', KEYS[1], field .. ':asked')
   found[#found + 1] = asked and (tonumber(asked) or 0) >= stalledCount and asked
+  for _, value in ipairs(redis.call('HMGET', KEYS[1], field .. ':line', field .. ':used')) do found[#found + 1] = value end
 end
 return found`,
 );
@@ -132,23 +150,16 @@ if wait > 0 then
   if call.maxWaitMs and now - since > call.maxWaitMs then return {'late', now - since} end
   return {'wait', math.ceil(wait), why}
 end
-local day = string.format('%.0f', math.floor(now / 86400000))
-local accounts = spend_accounts(ARGV[3], day, ARGV[7], call.budgets)
-local room = spend_check(accounts, call.maxCost)
-if room[1] == 'wait' then
-  redis.call('HSETNX', KEYS[1], LEDGER, '0')
-  spend_sweep(ARGV[3], KEYS[3], now)
-  accounts = spend_accounts(ARGV[3], day, ARGV[7], call.budgets)
-  room = spend_check(accounts, call.maxCost)
-end
-if room[1] ~= 'free' then
-  return {room[1] == 'over' and 'over' or 'busy', room[2], string.format('%.0f', room[3]), string.format('%.0f', room[4]), string.format('%.0f', room[5])}
-end
+local day = day_of(now)
+local accounts, refused = find_room(ARGV[3], KEYS[3], day, ARGV[7], call.budgets, call.maxCost, KEYS[1], now)
+if refused then return refused end
 ledger_sent(KEYS[1], call.number, ARGV[6], ARGV[2], before)
-spend_reserve(ARGV[3], accounts, KEYS[3], call.number .. ' ' .. KEYS[1], {
+local reservation = {
   token = ARGV[1], by = ARGV[2], amount = string.format('%.0f', call.maxCost), likely = string.format('%.0f', call.likelyCost),
   day = day, run = ARGV[7],
-}, call.budgets)
+}
+redis.call('HSET', KEYS[3], call.number .. ' ' .. KEYS[1], cjson.encode(reservation))
+spend_reserve(ARGV[3], accounts, reservation, call.budgets)
 local probe = limiter_admit(now, call.reserved, call.limits, ARGV[2])
 limiter_store(KEYS[4], now)
 return {'sent', now, probe}`,
@@ -213,7 +224,10 @@ if ours then
   else
     redis.call('HSET', KEYS[1], field .. ':end', ARGV[6])
   end
-  spend_settle(ARGV[3], KEYS[3], call.number .. ' ' .. KEYS[1], call.billed, call.cost, call.assumed, call.tokens, ARGV[8], call.outcome)
+  local reservation = release_reservation(KEYS[3], call.number .. ' ' .. KEYS[1])
+  if reservation then
+    spend_settle(ARGV[3], reservation, call.billed, call.cost, call.assumed, call.tokens, ARGV[8], call.outcome)
+  end
 else
   redis.call('HDEL', KEYS[4], '')
 end

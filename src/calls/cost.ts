@@ -2,6 +2,9 @@ import type { TokenCounts } from './message.js';
 import type { CallOutcome } from './outcome.js';
 import { type ModelPrices, PRICE_LIST, type PriceList } from './prices.js';
 
+/** What a call in a batch costs, as a fraction of the price. */
+export const BATCH_PRICE = 0.5;
+
 /** Prices of a model id, also of a dated one (`claude-haiku-4-5-20251001`, `gpt-5-2026-01-31`). */
 export function pricesOf(model: string, own: PriceList = {}): ModelPrices | null {
   const configured = pricesIn(own, model);
@@ -39,7 +42,7 @@ export function costOfOutcome(
   if (tokens === undefined) return undefined;
   const list = pricesOf(pricedModel(message?.model, model, own), own);
   if (list === null) return null;
-  return countsAll(outcome, tokens) || isFree(list) ? costAt(list, tokens) : null;
+  return countsAll(outcome, tokens) || isFree(list) ? costAt(list, tokens) * priceFactor(outcome) : null;
 }
 
 /**
@@ -49,7 +52,11 @@ export function costOfOutcome(
 export function assumedCostOf(outcome: CallOutcome, own: PriceList = {}): number | undefined {
   const { tokens } = outcome;
   if (tokens === undefined || !countsAll(outcome, tokens)) return undefined;
-  return Math.max(...allPrices(own).map((list) => costAt(list, tokens)));
+  return Math.max(...allPrices(own).map((list) => costAt(list, tokens))) * priceFactor(outcome);
+}
+
+function priceFactor({ inBatch }: CallOutcome): number {
+  return inBatch ? BATCH_PRICE : 1;
 }
 
 export function allPrices(own: PriceList): ModelPrices[] {

@@ -5,10 +5,13 @@ import { reclaimLock } from '../queues/reclaim-lock.js';
 import { inFlightKey, limiterKey, spendBase } from '../queues/redis-keys.js';
 import { saysFull } from '../queues/redis-refusal.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
+import { JobLines } from './batches/job-lines.js';
+import { USE_LINE } from './batches/line-scripts.js';
 import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
+import { noRoom } from './budget/no-room.js';
 import type { CallControl } from './call-control.js';
 import { CallDeferred } from './call-deferred.js';
-import type { CallInterceptor, PlannedCall } from './call-interceptor.js';
+import type { CallInterceptor, PlannedCall, RecordedAnswer } from './call-interceptor.js';
 import {
   ADMIT_CALL,
   type AdmittedCall,
@@ -24,11 +27,10 @@ import { noteBlockedModel } from './limiter/blocked-models.js';
 import { keepProbeAlive } from './limiter/keep-probe-alive.js';
 import { limitsOf } from './limiter/model-limits.js';
 import { cooldownMs, DIMENSIONS, learnedLimits } from './limiter/rate-headers.js';
-import type { ReceivedMessage } from './message.js';
 import type { CallOutcome, OutcomeClass } from './outcome.js';
-import { brokenTooOften, callInDoubt, lostJob, overBudget, waitedTooLong } from './refusals.js';
+import { brokenTooOften, callInDoubt, lostJob, waitedTooLong } from './refusals.js';
 import { MAX_BROKEN_ANSWERS, opensCircuit } from './retry-table.js';
-import { settledCall } from './settled-call.js';
+import { billedTokens, settledCall } from './settled-call.js';
 
 /** The job whose calls an interceptor handles. */
 export interface CallingJob {
@@ -40,6 +42,8 @@ export interface CallingJob {
   readonly run?: string;
   /** Budget of that run, in US dollars, where the job names one. */
   readonly runBudgetUsd?: number;
+  /** By when it has to end, in milliseconds since 1970, if it can wait: then its calls may be sent in batches. */
+  readonly deadline?: number;
   /** Aborted when the job must stop. */
   readonly signal: AbortSignal;
   /** False if no earlier attempt has sent a call: then the ledger need not be read. */
@@ -64,8 +68,6 @@ const SHUTDOWN_GRACE_MS = 5_000;
 /** Callers that wait for the same moment come back spread over at most so many milliseconds after it. */
 const MAX_SPREAD_MS = 5_000;
 const NO_CREDIT = 'no-credit' satisfies OutcomeClass;
-/** How soon a call looks again for room in a budget that other calls have reserved. */
-const BUDGET_LOOK_MS = 1_000;
 
 /**
  * Passes the calls of one attempt through the job's ledger, the model's limiter and the budgets. It reads the ledger of
@@ -82,12 +84,18 @@ export class JobInterceptor implements CallInterceptor {
   /** By identity: calls of one job may be under way at the same time, each in its own conversation. */
   readonly #inFlight = new Map<string, CallInFlight>();
   #ledger: Promise<JobLedger> | undefined;
+  readonly #lines: JobLines;
+  /** Calls whose answers from batches this attempt uses first, with their numbers. */
+  readonly #fromBatch = new Map<string, number>();
 
   constructor(control: CallControl, job: CallingJob) {
     this.#control = control;
     this.#job = job;
 
     this.#by = `${job.token}#${randomUUID()}`;
+    this.#lines = new JobLines(control, job, (script, keys, args, signal) =>
+      this.#script(script, keys, args, signal),
+    );
   }
 
   /**
@@ -97,13 +105,18 @@ export class JobInterceptor implements CallInterceptor {
   async admit(
     call: PlannedCall,
     signal: AbortSignal = this.#job.signal,
-  ): Promise<ReceivedMessage | undefined> {
+  ): Promise<RecordedAnswer | undefined> {
     this.#ledger ??= this.#open(signal);
     const ledger = await this.#ledger;
     const recorded = ledger.takeAnswer(call);
-    if (recorded !== undefined) return recorded;
+    if (recorded !== undefined) {
+      const { number, message, isNew } = recorded;
+      if (isNew) this.#fromBatch.set(identityOf(call), number);
+      return isNew ? { message, fromBatch: true } : { message };
+    }
     await this.#parkCallInDoubt(call, ledger, signal);
     const estimate = estimateCall(call.request, call.prices);
+    await this.#lines.await(call, ledger, estimate, signal);
     const plan = ledger.plan(call, estimate.likelyUsd);
     let remainingWaitMs = this.#control.shortWaitMs;
     for (;;) {
@@ -115,6 +128,20 @@ export class JobInterceptor implements CallInterceptor {
     }
     ledger.sent(plan.number, plan.sent);
     return undefined;
+  }
+
+  /** @throws JobError `lock-lost`. */
+  async use(call: PlannedCall, outcome: CallOutcome): Promise<void> {
+    const identity = identityOf(call);
+    const number = this.#fromBatch.get(identity);
+    if (number === undefined) return;
+    this.#fromBatch.delete(identity);
+    const { end } = settledCall(outcome, call, this.#control.clock.now());
+    const { key, token } = this.#job;
+    const corrected = outcome.class === 'answered' ? '' : JSON.stringify(end);
+    const keys = [key, `${key}:lock`];
+    const written = runScript(this.#control.client, USE_LINE, keys, [token, this.#by, number, corrected]);
+    if ((await this.#orAborted(written, this.#job.signal)) !== 1) throw lostJob();
   }
 
   /** Records open calls of earlier attempts as in doubt, and releases what they reserved. */
@@ -249,17 +276,8 @@ export class JobInterceptor implements CallInterceptor {
       case 'wait':
         return this.#wait(call.model, Number(values[0]), replyText(values[1]) ?? '');
       case 'busy':
-        return new CallDeferred(BUDGET_LOOK_MS, 'the rest of the budget is reserved for calls under way');
-      case 'over': {
-        const [limit, spent, reserved] = values.slice(1).map((value) => Number(replyText(value)));
-        throw overBudget(call, {
-          scope: replyText(values[0]) ?? '',
-          limit: limit ?? 0,
-          spent: spent ?? 0,
-          reserved: reserved ?? 0,
-          maxCost: estimate.maxNano,
-        });
-      }
+      case 'over':
+        return noRoom(call, reply, estimate.maxNano);
       case 'late':
         throw waitedTooLong(call, Number(values[0]));
       default:
@@ -383,13 +401,4 @@ function rateReservation({ inputTokens, outputTokens }: CallEstimate): number[] 
 /** Whether the provider processed the call, with whatever result: then it is not overloaded. */
 function wasTaken({ message, status }: CallOutcome): boolean {
   return message !== undefined || (status !== undefined && status < 500 && status !== 429);
-}
-
-function billedTokens({ tokens }: EndedCall): number[] {
-  return [
-    tokens?.inputTokens ?? 0,
-    tokens?.outputTokens ?? 0,
-    tokens?.cacheReadTokens ?? 0,
-    tokens?.cacheWriteTokens ?? 0,
-  ];
 }

@@ -49,6 +49,8 @@ export interface CallOutcome {
   readonly mayBeBilled?: true;
   /** Set if the request certainly never reached the server, so nothing can have been billed. */
   readonly neverSent?: true;
+  /** Set if the answer came in a batch, at half the price. */
+  readonly inBatch?: true;
   /** HTTP status, where there was a response. */
   readonly status?: number;
   /** Headers that say when to come back: `retry-after`, `x-should-retry`, `anthropic-ratelimit-*`, `request-id`. */

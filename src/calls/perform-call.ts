@@ -1,4 +1,4 @@
-import type { CallInterceptor, PlannedCall } from './call-interceptor.js';
+import type { CallInterceptor, PlannedCall, RecordedAnswer } from './call-interceptor.js';
 import { type Clock, waitFor } from './clock.js';
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
@@ -69,10 +69,12 @@ async function sendThroughInterceptors(
   const interceptors = hooks.interceptors ?? [];
   const recorded = await admit(call, interceptors, hooks.signal);
   if (recorded) {
-    const { tokens: _paidBefore, ...before } = classifyMessage(recorded);
-    const reused = checked(before, hooks);
-    hooks.onOutcome?.(reused, true);
-    return reused;
+    const { tokens, ...before } = classifyMessage(recorded.message);
+    const isNew = recorded.fromBatch === true;
+    const outcome = checked(isNew && tokens ? { ...before, tokens, inBatch: true } : before, hooks);
+    hooks.onOutcome?.(outcome, !isNew);
+    if (isNew) for (const interceptor of interceptors) await interceptor.use?.(call, outcome);
+    return outcome;
   }
   await record(call, interceptors);
   const sent = await sendCall(
@@ -93,7 +95,7 @@ async function admit(
   call: PlannedCall,
   interceptors: readonly CallInterceptor[],
   signal: AbortSignal | undefined,
-): Promise<ReceivedMessage | undefined> {
+): Promise<RecordedAnswer | undefined> {
   const admitted: CallInterceptor[] = [];
   let sending = false;
   try {

@@ -64,3 +64,13 @@ function stateOf(outcome: CallOutcome, billed: SettledCall['billed']): EndedCall
   if (outcome.message !== undefined) return 'unusable';
   return billed === 'in-doubt' ? 'in-doubt' : 'failed';
 }
+
+/** Input, output, cache read and cache write, as the scripts take them. */
+export function billedTokens({ tokens }: EndedCall): number[] {
+  return [
+    tokens?.inputTokens ?? 0,
+    tokens?.outputTokens ?? 0,
+    tokens?.cacheReadTokens ?? 0,
+    tokens?.cacheWriteTokens ?? 0,
+  ];
+}

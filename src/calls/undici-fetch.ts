@@ -18,7 +18,7 @@ const MAX_DRAINED_BYTES = 16 * 1024;
 const MAX_DRAIN_MS = 1_000;
 
 /** More than the longest answer of a model, with every token in an event of its own. */
-const MAX_BODY_BYTES = 64 * 2 ** 20;
+const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
 /**
  * A `fetch` for the SDK over undici's plain requests: no web streams, which cost a streamed call about as much
@@ -26,8 +26,13 @@ const MAX_BODY_BYTES = 64 * 2 ** 20;
  *
  * The reader of a message stops at its last event. If the end of the body follows soon, the connection is kept for the
  * next call.
+ *
+ * @param maxBytes The longest body that is read.
  */
-export function undiciFetch({ Agent, request }: Undici): typeof globalThis.fetch {
+export function undiciFetch(
+  { Agent, request }: Undici,
+  maxBytes = MAX_ANSWER_BYTES,
+): typeof globalThis.fetch {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const send = async (url: string, { method, headers, body, signal }: FetchInit): Promise<Response> => {
     let target = new URL(url);
@@ -42,7 +47,7 @@ export function undiciFetch({ Agent, request }: Undici): typeof globalThis.fetch
       // Without a listener, a broken connection under an unread body would end the process.
       response.body.on('error', () => undefined);
       const next = redirectOf(response, target.href);
-      if (next === undefined) return asResponse(url, response);
+      if (next === undefined) return asResponse(url, response, maxBytes);
       void readRest(response.body);
       if (!isSameServer(target, next) || redirects === MAX_REDIRECTS)
         throw new Error(`the server redirects to ${next.host}, which is not followed`);
@@ -67,26 +72,31 @@ function isSameServer(from: URL, to: URL): boolean {
 }
 
 /** The part of a `Response` that the SDK reads. */
-function asResponse(url: string, { statusCode, headers, body }: Dispatcher.ResponseData): Response {
+function asResponse(
+  url: string,
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+): Response {
   const response = {
     url,
     status: statusCode,
     ok: statusCode >= 200 && statusCode < 300,
     headers: new Headers(pairsOf(headers)),
-    body: { [Symbol.asyncIterator]: () => chunksOf(body) },
-    text: () => textOf(body),
+    body: { [Symbol.asyncIterator]: () => chunksOf(body, maxBytes) },
+    text: () => textOf(body, maxBytes),
+    json: async () => JSON.parse(await textOf(body, maxBytes)) as unknown,
   };
   return response as unknown as Response;
 }
 
-async function* chunksOf(body: Body): AsyncGenerator<Uint8Array> {
+async function* chunksOf(body: Body, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Uint8Array).length;
-      if (bytes > MAX_BODY_BYTES) {
+      if (bytes > maxBytes) {
         body.destroy();
-        throw new Error(`the answer has more than ${MAX_BODY_BYTES} bytes`);
+        throw new Error(`the answer has more than ${maxBytes} bytes`);
       }
       yield chunk as Uint8Array;
     }
@@ -95,9 +105,9 @@ async function* chunksOf(body: Body): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function textOf(body: Body): Promise<string> {
+async function textOf(body: Body, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(body)) chunks.push(chunk);
+  for await (const chunk of chunksOf(body, maxBytes)) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 }
 

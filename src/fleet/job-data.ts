@@ -6,6 +6,7 @@ import type { ChildHeritage } from '../producers/add-child.js';
 import { defined } from '../producers/job-view.js';
 import { childValues } from '../queues/child-values.js';
 import { RESERVED_TAGS } from '../queues/common.js';
+import { deadlineOf } from '../queues/deadline.js';
 import { parseJobKey } from '../queues/job-key.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
 import type { KindRegistry } from '../queues/registry.js';
@@ -85,6 +86,7 @@ const FleetOptionsSchema = z.object({
   priority: z.number().optional().catch(undefined),
   budgetUsd: z.number().optional().catch(undefined),
   budgetJob: z.string().optional().catch(undefined),
+  deadline: z.string().optional().catch(undefined),
   depth: z.number().optional().catch(undefined),
 });
 
@@ -94,6 +96,13 @@ export function heritageOf(job: Job): ChildHeritage {
   const payer = own.budgetUsd === undefined ? {} : { budgetJob: own.budgetJob ?? job.id ?? '' };
   const { parent: _, ...lineage } = lineageOf(job);
   return defined({ ...own, ...payer, tags: lineage, parentKey: jobKey(job) });
+}
+
+/** By when the job has to end, in milliseconds since 1970, if it can wait. */
+export function deadlineOfJob(job: Job): { readonly deadline?: number } {
+  const { deadline } = FleetOptionsSchema.safeParse((job.opts as { fleet?: unknown }).fleet).data ?? {};
+  const at = deadline === undefined ? undefined : deadlineOf(deadline, Date.now());
+  return at === undefined ? {} : { deadline: at };
 }
 
 /**

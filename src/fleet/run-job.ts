@@ -18,7 +18,15 @@ import { hasLostLock } from './failure-decision.js';
 import { runFollowUps } from './follow-ups/run-follow-ups.js';
 import { runIsolated } from './isolation/run-isolated.js';
 import { type JobContext, jobKey, type OwnedJob } from './job-context.js';
-import { budgetOf, heritageOf, lineageOf, payloadOf, storedResult, tenantOf } from './job-data.js';
+import {
+  budgetOf,
+  deadlineOfJob,
+  heritageOf,
+  lineageOf,
+  payloadOf,
+  storedResult,
+  tenantOf,
+} from './job-data.js';
 import { JobDeadline } from './job-deadline.js';
 import { JobLog } from './job-log.js';
 import { processJob } from './process-job.js';
@@ -204,6 +212,7 @@ async function processAttempt(
     hasLedger,
     tenant: tenantOf(job),
     ...budgetOf(job),
+    ...deadlineOfJob(job),
   };
   if (!hasCrashed) return processJob(kind, payload, processed, signal, log, context);
   return runIsolated(kind, payload, { ...processed, attempt }, signal, log, context);

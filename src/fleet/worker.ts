@@ -20,6 +20,7 @@ import { Trials } from '../trial/trials.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
 import { AttemptStarter } from './attempt-starter.js';
+import { Batches, type BatchesOptions } from './batches.js';
 import { childProducer } from './children/child-submission.js';
 import { ContaminationThreads } from './contamination-threads.js';
 import { DueJobs } from './due-jobs.js';
@@ -106,10 +107,21 @@ interface WorkerParts {
   readonly logger: Logger;
   readonly housekeeping: Housekeeping;
   readonly dueJobs: DueJobs;
+  readonly batches: Batches | undefined;
   readonly reporter: WorkerReporter;
   readonly watchdog: Watchdog;
   readonly isolatedProcess: IsolatedProcess | undefined;
   readonly refusals: WriteRefusals;
+}
+
+/** Looks after the batches, if the runner's provider has them. */
+function batchesOf(
+  { runner: { batches: provider }, prefix, logger }: WorkerOptions,
+  parts: Pick<BatchesOptions, 'client' | 'name' | 'calls' | 'refusals'>,
+): Batches | undefined {
+  const timing = parts.calls.batches;
+  if (provider === undefined || timing === undefined) return undefined;
+  return new Batches({ ...parts, prefix, logger, provider, timing });
 }
 
 /** A running worker: takes jobs of its kinds until it is stopped. */
@@ -199,7 +211,7 @@ export class FleetWorker {
         offloadBytes: options.offloadBytes,
         dataBytes: totalTextBytes(options.textLimits),
       }),
-      calls: callControl(durableClient, prefix, options.calls),
+      calls: callControl(durableClient, prefix, options.calls, options.runner.batches !== undefined),
       childProducer: childProducer(durableClient, submission, registry),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
@@ -260,6 +272,7 @@ export class FleetWorker {
         retentionDays: options.retentionDays ?? 7,
       }),
       dueJobs: new DueJobs(client, prefix, kinds, logger, refusals),
+      batches: batchesOf(options, { client: durableClient, name, calls: context.calls, refusals }),
       reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => refusals.reason),
       watchdog: new Watchdog(
         { workers, durableClient, subscriber, logger, running, refusals },
@@ -338,11 +351,19 @@ export class FleetWorker {
     await this.#parts.isolatedProcess?.close();
     await this.#parts.housekeeping.stop();
     await this.#parts.dueJobs.stop();
+    await this.#stopBatches();
     await this.#parts.reporter.stop();
     await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);
     endClient(this.#parts.subscriber);
     endClient(this.#parts.durableClient);
     endClient(this.#parts.client);
+  }
+
+  /** A batch that is being sent is looked up by the next worker if this takes too long. */
+  async #stopBatches(): Promise<void> {
+    const { batches, logger } = this.#parts;
+    if (batches === undefined || (await succeedsWithin(batches.stop(), SHUTDOWN_GRACE_MS))) return;
+    logger.warn('a batch was still being sent; the next worker looks it up');
   }
 
   async #closeWorkers(drainMs: number): Promise<void> {

@@ -12,4 +12,5 @@ export const HTTP_ADD_OPTIONS: OptionNames<HttpAddOptions> = {
   priority: true,
   delayMs: true,
   budgetUsd: true,
+  deadline: true,
 };

@@ -511,6 +511,8 @@ export interface components {
         BatchJob: {
             /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
             budgetUsd?: number;
+            /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+            deadline?: string;
             /** @description Wait before the first job may start, in milliseconds. */
             delayMs?: number;
             /** @description Runs the job of the key again even if it has ended. */
@@ -587,6 +589,8 @@ export interface components {
         } | {
             /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
             budgetUsd?: number;
+            /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+            deadline?: string;
             /** @description Wait before the first job may start, in milliseconds. */
             delayMs?: number;
             /** @description Runs the job of the key again even if it has ended. */
@@ -617,6 +621,8 @@ export interface components {
         } | {
             /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
             budgetUsd?: number;
+            /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+            deadline?: string;
             /** @description Wait before the first job may start, in milliseconds. */
             delayMs?: number;
             /** @description Runs the job of the key again even if it has ended. */
@@ -659,6 +665,8 @@ export interface components {
         } | {
             /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
             budgetUsd?: number;
+            /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+            deadline?: string;
             /** @description Wait before the first job may start, in milliseconds. */
             delayMs?: number;
             /** @description Runs the job of the key again even if it has ended. */
@@ -717,6 +725,8 @@ export interface components {
         } | {
             /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
             budgetUsd?: number;
+            /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+            deadline?: string;
             /** @description Wait before the first job may start, in milliseconds. */
             delayMs?: number;
             /** @description Runs the job of the key again even if it has ended. */
@@ -2495,6 +2505,8 @@ export interface operations {
                             thoughtChain?: string[];
                         };
                     };
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     evaluation: components["schemas"]["Evaluation"];
@@ -2624,6 +2636,8 @@ export interface operations {
                             thoughtChain?: string[];
                         };
                     };
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     evaluation: components["schemas"]["Evaluation"];
@@ -2727,6 +2741,8 @@ export interface operations {
                     ablationCode: string;
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     /** @description Runs the job of the key again even if it has ended. */
@@ -3043,6 +3059,8 @@ export interface operations {
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     /** @description Runs the job of the key again even if it has ended. */
@@ -3153,6 +3171,8 @@ export interface operations {
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     /** @description Runs the job of the key again even if it has ended. */
@@ -3247,6 +3267,8 @@ export interface operations {
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     /** @description Runs the job of the key again even if it has ended. */
@@ -3429,6 +3451,8 @@ export interface operations {
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     /** @description Runs the job of the key again even if it has ended. */
@@ -3557,6 +3581,8 @@ export interface operations {
                 "application/json": {
                     /** @description What the agent calls of the run may cost, in US dollars; without a run, those of this submission. */
                     budgetUsd?: number;
+                    /** @description By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in +6h. With enough time, the agent calls are sent in batches, at half the price. */
+                    deadline?: string;
                     /** @description Wait before the first job may start, in milliseconds. */
                     delayMs?: number;
                     /** @description Runs the job of the key again even if it has ended. */

@@ -10,7 +10,7 @@ import type { FleetJobOptions } from './job-options.js';
 import { lineageTags } from './job-tags.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
-import { storeBudget } from './store-budget.js';
+import { storeTerms } from './store-terms.js';
 
 /** A guarded evaluation that a job starts and waits for. */
 export interface ChildEvaluationRequest extends Omit<CheckSettings, 'tags'> {
@@ -61,7 +61,7 @@ export async function addChildEvaluation(
   await addChild(fleet, heritage, root, {
     runAgain: async () => {
       if ((await existing.getState()) !== 'failed') return;
-      for (const { queue, id } of allOf(root)) await storeBudget(fleet, queue, id, heritage);
+      for (const { queue, id } of allOf(root)) await storeTerms(fleet, queue, id, heritage);
       await runFlowAgain(fleet, root, existing, {});
     },
   });

@@ -14,7 +14,7 @@ import { lineageTags, withTags } from './job-tags.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
-import { type Budget, storeBudget } from './store-budget.js';
+import { storeTerms, type Terms } from './store-terms.js';
 import type { Submission } from './submit-once.js';
 
 /** What a child inherits from its parent: plain data. */
@@ -56,7 +56,7 @@ export function prepareChild(
 
 /**
  * Adds a child that its parent waits for. An existing child goes on unchanged, and one that has failed is run again, under the
- * budget that its parent has now.
+ * budget and deadline that its parent has now.
  * @param how.isNew Whether there is no such job; then nobody looks whether it has failed.
  * @param how.runAgain Runs it again if it has failed.
  * @throws JobError `lock-lost` if the parent is gone; `child-limit` if jobs are nested too deeply.
@@ -128,11 +128,11 @@ export function assertChildDepth({ parentKey, depth = 0 }: ChildHeritage, levels
 }
 
 /** A failed or cancelled child that is added again runs again: its parent was retried, or submitted again. */
-async function runFailedAgain(fleet: FleetClient, { queue, id }: Submission, budget: Budget): Promise<void> {
+async function runFailedAgain(fleet: FleetClient, { queue, id }: Submission, terms: Terms): Promise<void> {
   const key = fleet.jobKey(queue, id);
   const job = await readJob(fleet.queue(queue), id);
   if (job === undefined || (await job.getState()) !== 'failed') return;
-  await storeBudget(fleet, queue, id, budget);
+  await storeTerms(fleet, queue, id, terms);
   await clearCancelled(fleet.client, key);
   await requeueWithNewPriority(fleet, queue, job);
 }

@@ -26,6 +26,11 @@ export interface AddOptions {
    * the flow together. A submission that runs the key's failed or cancelled work again replaces it; what was spent still counts.
    */
   readonly budgetUsd?: number;
+  /**
+   * By when the result is needed: a time in ISO 8601, or a duration from now as in `+6h`. If there is enough time, the agent
+   * calls are sent in batches, at half the price. Default: at once.
+   */
+  readonly deadline?: string;
   /** Follow-ups belong in the payload. */
   readonly then?: never;
 }

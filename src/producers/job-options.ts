@@ -1,5 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import { z } from 'zod';
+import { deadlineOf } from '../queues/deadline.js';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
 import { readRecord } from '../queues/read-record.js';
 import type { AddOptions } from './add-options.js';
@@ -10,6 +11,8 @@ import type { Submission } from './submit-once.js';
 /** What the fleet stores among BullMQ's options of a job; it is written atomically with the job. */
 export interface FleetJobOptions {
   readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter'> & {
+    /** By when the result is needed, in ISO 8601. */
+    readonly deadline?: string;
     /** The key as its submitter named the work, for lists. */
     readonly key?: string;
     /** The job's labels, null if it has none. */
@@ -44,7 +47,7 @@ export function jobOptions(
   options: AddOptions = {},
   bytes?: number,
 ): JobsOptions & FleetJobOptions {
-  const { key, tenant, budgetUsd, priority, submitter } = options;
+  const { key, tenant, budgetUsd, priority, submitter, deadline } = options;
   const { attempts, backoffMs } = fleet.kinds.get(kindName).defaults;
   const fleetOptions = {
     ...(key === undefined ? {} : { key: shownKey(key, tenant) }),
@@ -52,6 +55,7 @@ export function jobOptions(
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(priority === undefined ? {} : { priority }),
     ...(submitter === undefined ? {} : { submitter }),
+    ...storedDeadline(deadline),
     ...(bytes === undefined ? {} : { bytes }),
   };
   return {
@@ -82,6 +86,12 @@ function withoutTenant(key: string, tenant: string | undefined): string {
   const before = tenant === undefined ? undefined : `[${JSON.stringify(tenant)},`;
   if (before === undefined || !key.startsWith(before) || !key.endsWith(']')) return key;
   return readRecord(z.string(), key.slice(before.length, -1))?.value ?? key;
+}
+
+/** The deadline as it is stored: a duration counts from now. */
+export function storedDeadline(deadline: string | undefined): { readonly deadline?: string } {
+  const at = deadline === undefined ? undefined : deadlineOf(deadline, Date.now());
+  return at === undefined ? {} : { deadline: new Date(at).toISOString() };
 }
 
 /** How long ended jobs are stored. */

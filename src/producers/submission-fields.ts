@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PayloadError } from '../errors.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
+import { deadlineField } from '../queues/deadline.js';
 import { DEFAULT_PRIORITY, MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { nameField } from '../queues/names.js';
 import type { AddOptions } from './add-options.js';
@@ -38,6 +39,7 @@ export const SUBMISSION_FIELDS = {
     .describe(
       'What the agent calls of the run may cost, in US dollars; without a run, those of this submission.',
     ),
+  deadline: deadlineField.optional(),
 };
 
 const SubmissionSchema = z.object(SUBMISSION_FIELDS);
@@ -52,6 +54,7 @@ export const ADD_OPTIONS: OptionNames<AddOptions> = {
   priority: true,
   delayMs: true,
   budgetUsd: true,
+  deadline: true,
 };
 
 /**

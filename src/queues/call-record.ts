@@ -5,12 +5,14 @@ import { replyList, replyText, runScript, script } from './run-script.js';
 import { addUsage, NO_USAGE, type Usage, usageOfCall } from './usage.js';
 
 /**
- * The ledger of a job's agent calls is stored in the job's hash, and is removed with it. Call number N (from 1) has up to
- * four fields:
+ * The ledger of a job's agent calls is stored in the job's hash, and is removed with it. Call number N (from 1) has these
+ * fields:
  * - `fleet:ledger:N` the request, written before the call is sent (`SentCallSchema`);
  * - `fleet:ledger:N:by` the attempt that waits for the answer; removed once the end is known;
  * - `fleet:ledger:N:end` how it ended (`EndedCallSchema`), written before the answer is used;
- * - `fleet:ledger:N:answer` the whole answer, compressed.
+ * - `fleet:ledger:N:answer` the whole answer, compressed;
+ * - `fleet:ledger:N:line` its line, if it was queued for a batch: without an end it is in one, or waits for one;
+ * - `fleet:ledger:N:used` the attempt that first used the answer of the batch.
  * `fleet:ledger` is the highest number.
  */
 export const LEDGER_FIELD = 'fleet:ledger';
@@ -64,21 +66,23 @@ export type EndedCall = z.infer<typeof EndedCallSchema>;
 
 /** One call of a job, in the form that users see. */
 export interface CallRecord extends SentCall {
-  readonly state: EndedCall['state'] | 'sent';
+  readonly state: EndedCall['state'] | 'sent' | 'in-batch';
+  /** Whether it was queued for a batch, which costs half, and not sent by itself since. */
+  readonly batch?: true;
   readonly end?: EndedCall;
 }
 
 /**
  * Reads a job's ledger without the answers.
  * KEYS[1] job hash, KEYS[2] its lock; ARGV[1] the ledger's field.
- * Returns the lock's token or false, then for each call: the request, the attempt that waits for it, how it ended.
+ * Returns the lock's token or false, then for each call: the request, the attempt that waits for it, how it ended, its line.
  */
 const READ = script(`
 local found = {redis.call('GET', KEYS[2])}
 local last = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '') or 0
 for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   local field = ARGV[1] .. ':' .. number
-  for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':by', field .. ':end')) do
+  for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':by', field .. ':end', field .. ':line')) do
     found[#found + 1] = value
   end
 end
@@ -91,7 +95,7 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
   );
   const lockToken = replyText(lock);
   const records: CallRecord[] = [];
-  for (let at = 0; at < fields.length; at += 3) {
+  for (let at = 0; at < fields.length; at += 4) {
     const sent = readRecord(SentCallSchema, replyText(fields[at]))?.value;
     // A damaged entry, or one that another version wrote, is not shown. An attempt that reads it reports it.
     if (sent === undefined) continue;
@@ -99,9 +103,12 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
     const end = readRecord(EndedCallSchema, replyText(fields[at + 2]))?.value;
     // A call is in flight as long as the attempt that sent it owns the job's lock.
     const awaited = by !== undefined && lockToken !== undefined && by.startsWith(`${lockToken}#`);
+    const line = replyText(fields[at + 3]);
+    const isOpen = by !== undefined || line === undefined;
     records.push({
       ...sent,
-      state: end?.state ?? (awaited ? 'sent' : 'in-doubt'),
+      state: end?.state ?? (awaited ? 'sent' : isOpen ? 'in-doubt' : 'in-batch'),
+      ...(line !== undefined && by === undefined ? { batch: true } : {}),
       ...(end === undefined ? {} : { end }),
     });
   }

@@ -6,7 +6,9 @@ import {
   followUpOutcomes,
   STARTED_FIELD,
 } from './follow-ups/own-result.js';
+import { parseJobKey } from './job-key.js';
 import { readRecord } from './read-record.js';
+import { batchBase } from './redis-keys.js';
 import { runScript, script } from './run-script.js';
 import { type Usage, UsageSchema } from './usage.js';
 
@@ -15,6 +17,7 @@ import { type Usage, UsageSchema } from './usage.js';
  * `fleet:cancelled` is the time (ms since 1970) at which the job was cancelled;
  * `fleet:usage` is what its failed attempts used;
  * `fleet:status` is what came out of it, in a word;
+ * `fleet:lines` is how many of its calls are in a batch, or wait for one;
  * `fleet:throttledSince` is the time at which rate limits began to throttle it (`src/calls/call-scripts.ts`).
  * `fleet:children` are the children that its processor has started (JSON): each name with the digest of its queue and payload.
  * `fleet:childFailures` are those whose failure its processor was told (JSON): each name with the digest of the failure.
@@ -23,6 +26,7 @@ export const CANCELLED_FIELD = 'fleet:cancelled';
 const USAGE = 'fleet:usage';
 export const CHILDREN_FIELD = 'fleet:children';
 export const CHILD_FAILURES_FIELD = 'fleet:childFailures';
+const LINES_FIELD = 'fleet:lines';
 const THROTTLED_SINCE = 'fleet:throttledSince';
 
 export const STATUS_FIELD = 'fleet:status';
@@ -72,7 +76,7 @@ export async function readEnd(
 
 /**
  * Flags a job as cancelled unless it has ended or is gone.
- * KEYS[1] job hash; ARGV[1] field, ARGV[2] time in ms. Returns 1 flagged, 2 cancelled and ended before, 0 ended before, -1 no
+ * KEYS[1] job hash, KEYS[2] base of the batches; ARGV[1] field, ARGV[2] time in ms. Returns 1 flagged, 2 cancelled and ended before, 0 ended before, -1 no
  * such job.
  */
 const FLAG_CANCELLED = `
@@ -84,13 +88,16 @@ end
 -- The first write decides whether a full Redis accepts a script: this one needs no memory.
 redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+-- A worker takes its calls out of batches, or says why it cannot.
+if redis.call('HEXISTS', KEYS[1], '${LINES_FIELD}') == 1 then redis.call('SADD', KEYS[2] .. ':cancelled', KEYS[1]) end
 return 1`;
 
 export async function flagCancelled(
   client: Redis,
   jobKey: string,
 ): Promise<'flagged' | 'was-cancelled' | 'ended' | 'gone'> {
-  const code = await client.eval(FLAG_CANCELLED, 1, jobKey, CANCELLED_FIELD, Date.now());
+  const batches = batchBase(parseJobKey(jobKey).prefix);
+  const code = await client.eval(FLAG_CANCELLED, 2, jobKey, batches, CANCELLED_FIELD, Date.now());
   if (code === 1) return 'flagged';
   if (code === 2) return 'was-cancelled';
   return code === 0 ? 'ended' : 'gone';

@@ -73,6 +73,11 @@ export function blockedModelsKey(prefix: string): string {
   return `${prefix}::blocked`;
 }
 
+/** What all keys of batches of calls begin with (`src/calls/batches/line-scripts.ts`). */
+export function batchBase(prefix: string): string {
+  return `${prefix}::batch`;
+}
+
 /** Index of the answers that other jobs may use, and what the keys of the answers begin with. */
 export function callCacheKey(prefix: string): string {
   return `${prefix}::cache`;

@@ -1,4 +1,4 @@
-import type { CallInterceptor, PlannedCall } from '../calls/call-interceptor.js';
+import type { CallInterceptor, PlannedCall, RecordedAnswer } from '../calls/call-interceptor.js';
 import { JobLedger } from '../calls/ledger/job-ledger.js';
 import { packAnswer } from '../calls/ledger/stored-answer.js';
 import type { ReceivedMessage } from '../calls/message.js';
@@ -44,13 +44,14 @@ export class RecordedCalls implements CallInterceptor {
     if (this.#missing !== undefined) throw new UsageError('usage', this.#missing, { field: 'calls' });
   }
 
-  async admit(call: PlannedCall): Promise<ReceivedMessage | undefined> {
+  async admit(call: PlannedCall): Promise<RecordedAnswer | undefined> {
     this.#planned.set(call.request, call);
     this.#note(call);
     if (this.#reusable === 0) return undefined;
     const answer = this.#answerTo(call);
-    if (answer !== undefined) this.#reusable -= 1;
-    return answer;
+    if (answer === undefined) return undefined;
+    this.#reusable -= 1;
+    return { message: answer };
   }
 
   /** The provider, without a network. */
@@ -84,7 +85,7 @@ export class RecordedCalls implements CallInterceptor {
   #answerTo(call: PlannedCall): ReceivedMessage | undefined {
     const { step, turn } = call;
     const found = this.#ledger.takeAnswer({ ...call, digest: ANY_REQUEST });
-    if (found !== undefined) return found;
+    if (found !== undefined) return found.message;
     const last = this.#calls.findLast(
       (each) => isSame(each, { step, turn }) && each.state === 'unusable' && !this.#used.has(each),
     );
@@ -133,7 +134,7 @@ function ledgerFields({ step, turn, model, state, outcome, tokens, answer }: Rec
   const sent = { step, turn, digest: ANY_REQUEST, model, sends: 1, likelyUsd: null };
   const end = { state, at: 0, outcome, ...(tokens === undefined ? {} : { tokens }) };
   const packed = answer === undefined ? null : packAnswer(messageOf(answer));
-  return [Buffer.from(JSON.stringify(sent)), Buffer.from(JSON.stringify(end)), packed, null];
+  return [Buffer.from(JSON.stringify(sent)), Buffer.from(JSON.stringify(end)), packed, null, null, null];
 }
 
 function usageIn(end: Recording['end']): { readonly calls: number; readonly reusedCalls: number } {

@@ -180,7 +180,7 @@ describe('an answer', () => {
         },
       },
     });
-    expect((await job.interceptor().admit(CALL))?.content).toEqual([{ type: 'text', text }]);
+    expect((await job.interceptor().admit(CALL))?.message.content).toEqual([{ type: 'text', text }]);
   });
 
   it('is removed with the job: one that is submitted again under the same id sends its calls again', async () => {

@@ -162,7 +162,7 @@ describe('interceptors', () => {
       content: [{ type: 'text', text: 'kept' }],
       stop_reason: 'end_turn',
     });
-    const ledger = spy('ledger', log, { admit: async () => kept ?? undefined });
+    const ledger = spy('ledger', log, { admit: async () => (kept ? { message: kept } : undefined) });
     const reused: boolean[] = [];
     const { outcome, requests } = await perform([], {
       interceptors: [ledger],

@@ -13,11 +13,12 @@ describe('docs/entry-points.md', () => {
   });
 
   it('shows every option at every entry point, except at commands that wait for what they submit', async () => {
-    const { rows } = await entryPointTable();
+    const { head, rows } = await entryPointTable();
     const waiting = ['`fleet check`', '`fleet refine`'];
     const incomplete = rows.filter((row) => row.includes('–')).map(([, name]) => name);
     expect(incomplete).toEqual(waiting);
-    const budgets = rows.filter(([, name = '']) => waiting.includes(name)).map((row) => row.at(-1));
+    const column = head.indexOf('`budgetUsd`');
+    const budgets = rows.filter(([, name = '']) => waiting.includes(name)).map((row) => row[column]);
     expect(budgets).toEqual(['`--budget`', '`--budget`']);
     for (const through of ['TypeScript', 'TypeScript over HTTP', 'HTTP', 'Python']) {
       expect(rows.filter(([group]) => group === through).length).toBeGreaterThanOrEqual(5);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BatchesApi } from './batches-api.js';
 import { asMessagesBody, type ChatBody } from './chat-api-request.js';
 import { chatEvents, unfinishedEvents, wholeChat } from './chat-api-stream.js';
 import { errorReply, type MessageReply, type Reply } from './messages-api-replies.js';
@@ -42,6 +43,8 @@ export interface MessagesApi {
   readonly requests: readonly RecordedRequest[];
   /** Resolves once so many requests have come. */
   arrived(count: number): Promise<void>;
+  /** Its Message Batches API. */
+  readonly batches: BatchesApi;
   close(): Promise<void>;
 }
 
@@ -61,6 +64,11 @@ export async function startMessagesApi(options: {
 }): Promise<MessagesApi> {
   const { host = '127.0.0.1' } = options;
   const requests: RecordedRequest[] = [];
+  let lines = 0;
+  const batches = new BatchesApi((line) => {
+    lines += 1;
+    return replyTo(options.reply, recorded(line.params, line.params as RequestBody), lines - 1);
+  });
   const arrivals: { count: number; resolve: () => void }[] = [];
 
   const server = createServer((incoming, response) => {
@@ -71,6 +79,10 @@ export async function startMessagesApi(options: {
 
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await readBody(incoming);
+    if (incoming.url?.startsWith('/v1/messages/batches')) {
+      await batches.handle(incoming, text, response);
+      return;
+    }
     const isChat = incoming.url?.startsWith('/chat/completions') === true;
     if (incoming.method !== 'POST' || !(isChat || incoming.url?.startsWith('/v1/messages'))) {
       await send(errorReply(404, 'no such route'), response, '', false, MESSAGES);
@@ -79,13 +91,8 @@ export async function startMessagesApi(options: {
     const json: unknown = JSON.parse(text);
     const body: RequestBody = isChat ? asMessagesBody(json as ChatBody) : (json as RequestBody);
     const request: RecordedRequest = {
-      body,
-      json,
+      ...recorded(json, body),
       headers: incoming.headers,
-      text: [
-        ...(body.system ?? []).map((block) => block.text),
-        ...body.messages.map((message) => textIn(message.content)),
-      ].join('\n\n'),
       aborted: new Promise((resolve) => {
         response.on('close', () => {
           if (!response.writableFinished) resolve();
@@ -106,6 +113,7 @@ export async function startMessagesApi(options: {
   return {
     url: `http://${host}:${port}`,
     requests,
+    batches,
     arrived: (count) =>
       new Promise((resolve) => {
         if (requests.length >= count) resolve();
@@ -116,6 +124,19 @@ export async function startMessagesApi(options: {
         server.close((error) => (error ? reject(error) : resolve()));
         server.closeAllConnections();
       }),
+  };
+}
+
+function recorded(json: unknown, body: RequestBody): RecordedRequest {
+  return {
+    body,
+    json,
+    headers: {},
+    text: [
+      ...(body.system ?? []).map((block) => block.text),
+      ...body.messages.map((message) => textIn(message.content)),
+    ].join('\n\n'),
+    aborted: new Promise(() => undefined),
   };
 }
 

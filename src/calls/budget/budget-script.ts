@@ -99,8 +99,7 @@ local function spend_check(accounts, amount)
 end
 
 -- Adds a reservation to its accounts. Budgets are stored with the sums, so readers see both.
-local function spend_reserve(base, accounts, in_flight, member, reservation, named)
-  redis.call('HSET', in_flight, member, cjson.encode(reservation))
+local function spend_reserve(base, accounts, reservation, named)
   for index, account in ipairs(accounts) do
     local written = {'reserved', string.format('%d', account.reserved + tonumber(reservation.amount))}
     local budget = named[index]
@@ -125,9 +124,7 @@ end
 
 -- Records how a call ended: 'paid' at a cost, 'free', or 'in-doubt'. If its cost is not known (false), an assumed one
 -- counts for the budgets; if that is false too, the most that it could cost.
-local function spend_settle(base, in_flight, member, billed, cost, assumed, tokens, model, outcome)
-  local reservation = release_reservation(in_flight, member)
-  if not reservation then return end
+local function spend_settle(base, reservation, billed, cost, assumed, tokens, model, outcome)
   if billed == 'in-doubt' then return spend_in_doubt(base, reservation, outcome) end
   if billed == 'free' then return spend_record(base, reservation, {}, {}, outcome) end
   local fields = {'calls', 'model:' .. model .. ':calls', 'unpricedCalls'}

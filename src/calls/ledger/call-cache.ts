@@ -1,8 +1,7 @@
 import { callCacheKey } from '../../queues/redis-keys.js';
 import { runScript, script } from '../../queues/run-script.js';
 import type { CallControl } from '../call-control.js';
-import type { CallInterceptor, PlannedCall } from '../call-interceptor.js';
-import type { ReceivedMessage } from '../message.js';
+import type { CallInterceptor, PlannedCall, RecordedAnswer } from '../call-interceptor.js';
 import type { CallOutcome } from '../outcome.js';
 import { packAnswer, unpackAnswer } from './stored-answer.js';
 
@@ -48,7 +47,7 @@ export class CallCache implements CallInterceptor {
     this.#maxAnswers = maxAnswers;
   }
 
-  async admit({ digest }: PlannedCall): Promise<ReceivedMessage | undefined> {
+  async admit({ digest }: PlannedCall): Promise<RecordedAnswer | undefined> {
     if (this.#seen.has(digest)) return undefined;
     this.#seen.add(digest);
     const reply = await runScript(this.#control.client, LOOK_UP, this.#keys(digest), [
@@ -56,7 +55,8 @@ export class CallCache implements CallInterceptor {
       this.#control.clock.now(),
     ]);
     // If the entry cannot be understood, the call is sent again, and its answer replaces the entry.
-    return Buffer.isBuffer(reply) ? unpackAnswer(reply).value : undefined;
+    const message = Buffer.isBuffer(reply) ? unpackAnswer(reply).value : undefined;
+    return message && { message };
   }
 
   async settle({ digest }: PlannedCall, outcome: CallOutcome): Promise<void> {

@@ -1,6 +1,6 @@
 import type { EndedCall, SentCall } from '../../queues/call-record.js';
 import { EndedCallSchema, LEDGER_FIELD, SentCallSchema } from '../../queues/call-record.js';
-import { readRecord } from '../../queues/read-record.js';
+import { type RecordReading, readRecord } from '../../queues/read-record.js';
 import { replyText, type ScriptReply } from '../../queues/run-script.js';
 import type { PlannedCall } from '../call-interceptor.js';
 import type { ReceivedMessage } from '../message.js';
@@ -11,7 +11,7 @@ import { unpackAnswer } from './stored-answer.js';
 interface Entry {
   readonly number: number;
   readonly sent: SentCall;
-  readonly state: EndedCall['state'] | 'open';
+  readonly state: EndedCall['state'] | 'open' | 'in-batch';
   /** Whether the provider may have charged for it. */
   readonly billed: boolean;
   readonly answer: Buffer | undefined;
@@ -19,7 +19,22 @@ interface Entry {
   readonly outcome: string | undefined;
   /** Whether the job was parked for it, so that a person decides. */
   readonly parked: boolean;
+  /** Its line, if it was sent in a batch. */
+  readonly line: string | undefined;
+  /** Whether it has an answer from a batch that no attempt has used yet. */
+  readonly isNew: boolean;
 }
+
+/** An answer of the ledger. */
+export interface LedgerAnswer {
+  readonly number: number;
+  readonly message: ReceivedMessage;
+  /** Whether it came in a batch, and no attempt has used it yet. */
+  readonly isNew: boolean;
+}
+
+/** What the script that opens a ledger returns of each call. */
+const FIELDS = 6;
 
 /** Outcomes that the same request has every time. */
 const NEVER_SUCCEEDS: ReadonlySet<string> = new Set<OutcomeClass>(['bad-request', 'context-exceeded']);
@@ -41,7 +56,8 @@ export class JobLedger {
   #last = 0;
 
   /**
-   * @param fields for each call: what was sent, how it ended, the answer, whether the job was parked for it
+   * @param fields for each call: what was sent, how it ended, the answer, whether the job was parked for it, its line in a
+   *   batch, the attempt that used the answer of that line
    * @param onBroken called for each record that cannot be understood: it is damaged, or another version wrote it
    */
   constructor(
@@ -50,11 +66,12 @@ export class JobLedger {
   ) {
     this.#onBroken = onBroken;
 
-    for (let at = 0; at < fields.length; at += 4) {
+    for (let at = 0; at < fields.length; at += FIELDS) {
       this.#last += 1;
       const sent = readRecord(SentCallSchema, replyText(fields[at]));
       const end = readRecord(EndedCallSchema, replyText(fields[at + 1]));
       const answer = fields[at + 2];
+      const line = replyText(fields[at + 4]);
       if (sent?.broken !== undefined) onBroken(`${LEDGER_FIELD}:${this.#last}`, sent.broken);
       if (end?.broken !== undefined) onBroken(`${LEDGER_FIELD}:${this.#last}:end`, end.broken);
       // Which call it was is lost: its number stays in use, and the call is sent again under another one.
@@ -62,11 +79,13 @@ export class JobLedger {
       this.#entries.set(this.#last, {
         number: this.#last,
         sent: sent.value,
-        state: end === undefined ? 'open' : (end.value?.state ?? 'in-doubt'),
+        state: stateOf(end, line),
         billed: end?.value === undefined || end.value.state === 'in-doubt' || end.value.tokens !== undefined,
         answer: Buffer.isBuffer(answer) ? answer : undefined,
         outcome: end?.value?.outcome,
         parked: fields[at + 3] !== null && fields[at + 3] !== undefined,
+        line,
+        isNew: line !== undefined && Buffer.isBuffer(answer) && replyText(fields[at + 5]) === undefined,
       });
     }
   }
@@ -79,19 +98,21 @@ export class JobLedger {
   /**
    * The next recorded answer to a call that this attempt has not used yet. An unusable answer counts if the conversation
    * continued after it: this attempt needs it to continue, and another call would cost money again. It also counts if the
-   * conversation is held only once. A call whose answer cannot be understood is in doubt from then on: it is paid for,
+   * conversation is held only once, or if it came in a batch and no attempt has seen it. A call whose answer cannot be understood is in doubt from then on: it is paid for,
    * and its answer is lost.
    */
-  takeAnswer(call: PlannedCall): ReceivedMessage | undefined {
+  takeAnswer(call: PlannedCall): LedgerAnswer | undefined {
     for (const entry of this.#of(call)) {
       if (this.#used.has(entry.number)) continue;
-      const counts = entry.state === 'unusable' && (call.once === true || this.#wentOn(entry));
+      const counts = entry.state === 'unusable' && (entry.isNew || call.once === true || this.#wentOn(entry));
       if (entry.state !== 'answered' && !counts) continue;
       const { value, broken } = unpackAnswer(entry.answer ?? Buffer.alloc(0));
       if (value === undefined) this.#onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
       if (value !== undefined || entry.state === 'unusable') this.#used.add(entry.number);
       else this.#entries.set(entry.number, { ...entry, state: 'in-doubt', answer: undefined });
-      if (value !== undefined) return value;
+      if (value === undefined) continue;
+      this.#entries.set(entry.number, { ...entry, isNew: false });
+      return { number: entry.number, message: value, isNew: entry.isNew };
     }
     return undefined;
   }
@@ -115,6 +136,22 @@ export class JobLedger {
     return last.state !== 'failed' || !NEVER_SUCCEEDS.has(last.outcome ?? '');
   }
 
+  /** The line for which a call like this one waits. */
+  lineOf(call: PlannedCall): string | undefined {
+    return this.#of(call).findLast(({ state }) => state === 'in-batch')?.line;
+  }
+
+  /** Whether a call like this one was ever queued for a batch. */
+  wasQueued(call: PlannedCall): boolean {
+    return this.#of(call).some(({ line }) => line !== undefined);
+  }
+
+  /** Notes that the line of a call was removed before it was sent. */
+  removed(call: PlannedCall, line: string): void {
+    const entry = this.#of(call).find((each) => each.line === line);
+    if (entry !== undefined) this.#entries.set(entry.number, { ...entry, state: 'failed', billed: false });
+  }
+
   /** How many calls like this one, at the end of the ledger, were billed, or may have been, although their answer broke off. */
   brokenInARow(call: PlannedCall): number {
     const calls = this.#of(call);
@@ -127,10 +164,11 @@ export class JobLedger {
     return this.#of(call).find(({ state, parked }) => state === 'in-doubt' && !parked)?.number;
   }
 
-  /** The number and content under which a call is sent: those of the last time it was sent, if that cost nothing. */
+  /** The number and content under which a call is sent: those of the last time it was sent by itself, if that cost nothing. */
   plan(call: PlannedCall, likelyUsd: number | null): { readonly number: number; readonly sent: SentCall } {
     const before = this.#of(call).at(-1);
-    const again = before?.state === 'failed' && !before.billed ? before : undefined;
+    const isFree = before?.state === 'failed' && !before.billed && before.line === undefined;
+    const again = isFree ? before : undefined;
     // A new number is taken at once: another conversation of the job may plan a call before this one is sent.
     if (again === undefined) this.#last += 1;
     return {
@@ -156,6 +194,8 @@ export class JobLedger {
       answer: undefined,
       outcome: undefined,
       parked: false,
+      line: undefined,
+      isNew: false,
     });
     this.#used.add(number);
   }
@@ -176,6 +216,11 @@ export class JobLedger {
   #inOrder(): Entry[] {
     return [...this.#entries.values()].sort((a, b) => a.number - b.number);
   }
+}
+
+function stateOf(end: RecordReading<EndedCall> | undefined, line: string | undefined): Entry['state'] {
+  if (end !== undefined) return end.value?.state ?? 'in-doubt';
+  return line === undefined ? 'open' : 'in-batch';
 }
 
 /** Step, turn and digest: together they identify a call in every attempt of the job. */

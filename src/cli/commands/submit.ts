@@ -45,6 +45,10 @@ export function addSubmitCommand(program: Command): void {
     .option('--tenant <name>', 'tenant of the job; jobs of several tenants are scheduled fairly')
     .option('--priority <n>', '1 is the most urgent; default: 1000; orders the jobs of one tenant', decimal)
     .option('--delay-ms <n>', 'wait before the job may start, in milliseconds', decimal)
+    .option(
+      '--deadline <time>',
+      'when the result is needed, as in +6h or 2026-12-01T06:00:00Z: with enough time, agent calls cost half',
+    )
     .option('--then <file>', 'follow-ups as a JSON list: jobs that start with the result of this one')
     .option('--wait', 'wait for the end and print it; Ctrl-C cancels the job')
     .option('--no-follow', 'with --wait: do not wait for the follow-ups')

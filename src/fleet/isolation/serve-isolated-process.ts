@@ -120,7 +120,7 @@ async function partsOf(
     analysis: new AnalysisThread(computeLimits),
     workspaces,
     trials: new Trials(trials),
-    calls: callControl(durableClient, prefix, calls),
+    calls: callControl(durableClient, prefix, calls, runner.batches !== undefined),
     childProducer: childProducer(durableClient, submission, kinds),
   };
 }

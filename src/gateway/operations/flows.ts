@@ -40,8 +40,8 @@ function splitBody<T extends SubmissionFields>(
   response: Response,
   idempotencyKey: string | undefined,
 ) {
-  const { key, force, tenant, priority, delayMs, budgetUsd, ...rest } = body;
-  const fields = submitOptions({ force, tenant, priority, delayMs, budgetUsd });
+  const { key, force, tenant, priority, delayMs, budgetUsd, deadline, ...rest } = body;
+  const fields = submitOptions({ force, tenant, priority, delayMs, budgetUsd, deadline });
   const options = ownSubmission(response, { ...fields, ...keyOf(key, idempotencyKey) });
   return { options, rest };
 }

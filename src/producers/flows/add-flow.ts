@@ -5,9 +5,9 @@ import { readJob } from '../../queues/damaged-job.js';
 import { clearCancelled } from '../../queues/job-flags.js';
 import { waitAgain } from '../../queues/wait-again.js';
 import type { FleetClient } from '../fleet-client.js';
-import { storeBudget } from '../store-budget.js';
+import { storeTerms } from '../store-terms.js';
 import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
-import { addFlowJobs, allOf, budgetOf, type FlowNode, type FlowOptions } from './flow-jobs.js';
+import { addFlowJobs, allOf, type FlowNode, type FlowOptions, termsOf } from './flow-jobs.js';
 
 /** Flows that one transaction adds; Redis serves other clients between two transactions. */
 const MAX_FLOWS_A_TRANSACTION = 250;
@@ -187,12 +187,12 @@ export async function runFlowAgain(
   const by = { ...options, payer: options.payer ?? root.id };
   const needed = neededChildren(root);
   const children = await mapInChunks(needed, (child) => existingJob(fleet, child));
-  const keepBudgets = async (nodes: readonly FlowNode[]) => {
-    for (const node of nodes) await storeBudget(fleet, node.queue, node.id, budgetOf(fleet, node, by));
+  const keepTerms = async (nodes: readonly FlowNode[]) => {
+    for (const node of nodes) await storeTerms(fleet, node.queue, node.id, termsOf(fleet, node, by));
   };
   // A child of a cancelled job does not run. The parent runs once its children have completed, even if it has failed with them.
   const beforeRun = async () => {
-    await keepBudgets([root, ...needed]);
+    await keepTerms([root, ...needed]);
     const key = fleet.queue(root.queue).toKey(root.id);
     if ((await parent.getState()) !== 'completed') await clearCancelled(fleet.client, key);
   };
@@ -202,5 +202,5 @@ export async function runFlowAgain(
   if (again.some(Boolean)) return true;
   // Another submission has just run a child again: the parent must not run before it.
   if ((await waitAgain(fleet.client, fleet.jobKey(root.queue, root.id))) === 'waits') return false;
-  return runAgain(fleet, root.queue, parent, () => keepBudgets([root]));
+  return runAgain(fleet, root.queue, parent, () => keepTerms([root]));
 }

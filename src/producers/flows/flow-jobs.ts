@@ -4,7 +4,7 @@ import { DEFAULT_PRIORITY } from '../../queues/fairness/schedule-script.js';
 import { noteQueues } from '../../queues/pipeline-queues.js';
 import type { AddOptions } from '../add-options.js';
 import type { FleetClient } from '../fleet-client.js';
-import { type FleetJobOptions, separateBytes, shownKey, storedData } from '../job-options.js';
+import { type FleetJobOptions, separateBytes, shownKey, storedData, storedDeadline } from '../job-options.js';
 import { withTags } from '../job-tags.js';
 import { indexRuns } from '../run-index.js';
 import { scheduleSubmitted } from '../schedule-submitted.js';
@@ -22,7 +22,7 @@ export interface FlowNode extends Submission {
 /** How the jobs of a flow are submitted. */
 export type FlowOptions = Pick<
   AddOptions,
-  'key' | 'force' | 'tenant' | 'submitter' | 'priority' | 'delayMs' | 'budgetUsd'
+  'key' | 'force' | 'tenant' | 'submitter' | 'priority' | 'delayMs' | 'budgetUsd' | 'deadline'
 > & {
   /** The job whose account pays for all of them if their tags name no run; default: the root of each. */
   readonly payer?: string;
@@ -49,14 +49,18 @@ export function allOf(node: FlowNode): FlowNode[] {
   return [node, ...(node.children ?? []).flatMap(allOf)];
 }
 
-/** The budget of a job in a flow; pipeline jobs call no agent. */
-export function budgetOf(
+/** The budget and the deadline of a job in a flow; pipeline jobs call no agent. */
+export function termsOf(
   fleet: FleetClient,
   { queue, id }: FlowNode,
-  { budgetUsd, payer = id }: FlowOptions,
-): Pick<NonNullable<FleetJobOptions['fleet']>, 'budgetUsd' | 'budgetJob'> {
-  if (budgetUsd === undefined || !fleet.kinds.has(queue)) return {};
-  return payer === id ? { budgetUsd } : { budgetUsd, budgetJob: payer };
+  { budgetUsd, deadline, payer = id }: FlowOptions,
+): Pick<NonNullable<FleetJobOptions['fleet']>, 'budgetUsd' | 'budgetJob' | 'deadline'> {
+  if (!fleet.kinds.has(queue)) return {};
+  return {
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(budgetUsd === undefined || payer === id ? {} : { budgetJob: payer }),
+    ...storedDeadline(deadline),
+  };
 }
 
 /**
@@ -79,7 +83,7 @@ function nodeOptions(
     ...(tenant === undefined ? {} : { tenant }),
     ...(submitter === undefined ? {} : { submitter }),
     ...(priority === undefined ? {} : { priority }),
-    ...budgetOf(fleet, node, by),
+    ...termsOf(fleet, node, by),
     ...(bytes === undefined ? {} : { bytes }),
     ...(content === undefined ? {} : { content }),
   };

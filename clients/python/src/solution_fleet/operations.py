@@ -292,6 +292,7 @@ _JSON_NAMES = {
     "priority": "priority",
     "delay_s": "delayMs",
     "budget_usd": "budgetUsd",
+    "deadline": "deadline",
     "workspace": "workspace",
     "model": "model",
     "tags": "tags",

@@ -623,6 +623,8 @@ class _BatchJobExtras(TypedDict, total=False):
     priority: int
     delayMs: int
     budgetUsd: float
+    #: By when the result is needed: a time in ISO 8601, or a duration from now as in ``+6h``.
+    deadline: str
 
 
 class BatchJob(_BatchJobExtras):
@@ -649,6 +651,9 @@ class SubmitOptions(TypedDict, total=False):
     delay_s: float
     #: What the agent calls of the run may cost; without a run, those of this submission.
     budget_usd: float
+    #: By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in ``+6h``. With enough
+    #: time, the agent calls are sent in batches, at half the price.
+    deadline: str
 
 
 class StepOptions(SubmitOptions, total=False):

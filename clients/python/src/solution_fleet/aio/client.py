@@ -105,7 +105,8 @@ class AsyncFleetClient:
         """Submits a job of a built-in kind, or of one that the gateway was started with (``--kinds-from``).
 
         Options: ``key`` (the same key and payload are the same job, also after a restart of the pipeline),
-        ``force``, ``tenant``, ``priority``, ``delay_s``, ``budget_usd``.
+        ``force``, ``tenant``, ``priority``, ``delay_s``, ``budget_usd``,
+        ``deadline``.
         """
         return self._handle(await self.perform(operations.submit(kind, payload, json_options(options))))
 

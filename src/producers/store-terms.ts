@@ -5,7 +5,10 @@ import { readRecord } from '../queues/read-record.js';
 import { runScript, script } from '../queues/run-script.js';
 import type { FleetClient } from './fleet-client.js';
 
-export interface Budget {
+/** On what terms a job runs. */
+export interface Terms {
+  /** By when the result is needed (ISO 8601). */
+  readonly deadline?: string | undefined;
   readonly budgetUsd?: number | undefined;
   /** The job without a run that pays. */
   readonly budgetJob?: string;
@@ -24,20 +27,24 @@ return 1`);
 const OptionsSchema = z.looseObject({ fleet: z.looseObject({}).optional().catch(undefined) });
 
 /**
- * Gives a job that failed or was cancelled another budget, before it runs again. What it has spent stays on its account. A
- * job that somebody else has run again in the meantime keeps its budget.
- * @param budget Without an amount, the job keeps its budget.
+ * Gives a job that failed or was cancelled another budget and deadline, before it runs again. What it has spent stays on its
+ * account. A job that somebody else has run again in the meantime keeps its own.
+ * @param terms Without an amount, the job keeps its budget; without a deadline, its deadline.
  * @throws JobError `broken-record` if the job's options cannot be read.
  */
-export async function storeBudget(
+export async function storeTerms(
   fleet: FleetClient,
   queue: string,
   id: string,
-  { budgetUsd, budgetJob }: Budget,
+  { budgetUsd, budgetJob, deadline }: Terms,
 ): Promise<void> {
-  if (budgetUsd === undefined) return;
+  if (budgetUsd === undefined && deadline === undefined) return;
   const key = fleet.jobKey(queue, id);
-  const changed = { budgetUsd, ...(budgetJob === undefined ? {} : { budgetJob }) };
+  const changed = {
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(budgetUsd === undefined || budgetJob === undefined ? {} : { budgetJob }),
+    ...(deadline === undefined ? {} : { deadline }),
+  };
   let outcome: unknown = -1;
   // Another submission has stored its budget in the meantime: each repetition follows from the success of another.
   while (outcome === -1) {

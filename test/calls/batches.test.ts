@@ -1,0 +1,254 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import type { BatchTiming } from '../../src/calls/batches/batch-timing.js';
+import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { readCallRecords } from '../../src/queues/call-record.js';
+import { batchBase } from '../../src/queues/redis-keys.js';
+import { correction, leaks } from '../support/agent-answers.js';
+import { fleetOfTest } from '../support/fleet.js';
+import { errorReply, jsonReply, type Script } from '../support/messages-api.js';
+import { testProgram } from '../support/programs.js';
+import { redisOfFile } from '../support/redis.js';
+import { BATCH_TIMING, batchRunner } from './batch-runner.js';
+
+const PROGRAM = testProgram('test/calls/batch-worker');
+
+const redis = redisOfFile();
+const LEAK = 'a = fit(all)\nprint(a)\n';
+
+function script(name: string) {
+  return { solution: { content: `${LEAK}print("${name}")\n` } };
+}
+
+async function startFleet(reply?: Script) {
+  const { test, api } = await fleetOfTest(redis, 'batches', reply);
+  const { fleet, worker, logged } = test;
+  const prefix = fleet.prefix;
+  return {
+    fleet,
+    api,
+    logged,
+    batches: api.batches,
+    check: (name: string, deadline = '+1d') => addSolutionCheck(fleet, script(name), { deadline }),
+    work: (timing: Partial<BatchTiming> = {}) =>
+      worker(batchRunner(api), { lockMs: 2_000, calls: { batches: { ...BATCH_TIMING, ...timing } } }),
+    records: (id: string) => readCallRecords(fleet.client, `${prefix}:solution-check:${id}`),
+    costs: () => costsOfDay(fleet.client, prefix, Date.now()),
+    /** Names of the keys of batches that are left. */
+    left: () => fleet.client.keys(`${batchBase(prefix)}:*`),
+  };
+}
+
+describe('a job that can wait', () => {
+  it('is answered by a batch, at half the price, and has no slot meanwhile', async () => {
+    const { check, work, batches, api, costs, records, left } = await startFleet();
+    const jobs = await Promise.all(['one', 'two', 'three'].map((name) => check(name)));
+    const worker = await work();
+    await batches.created(1);
+    await expect.poll(async () => (await jobs[0]?.view())?.state).toBe('delayed');
+    const [first] = jobs;
+    expect(await first?.view()).toMatchObject({
+      progress: expect.stringContaining('in a batch, at half the price'),
+    });
+    expect(await records(first?.id ?? '')).toMatchObject([
+      { step: 'detect', state: 'in-batch', batch: true },
+    ]);
+    batches.endAtOnce();
+    const results = await Promise.all(jobs.map((job) => job.result()));
+    // 100 tokens in and 20 out, at half of 10 and 50 dollars for a million.
+    const usage = { calls: 1, reusedCalls: 0, inputTokens: 100, outputTokens: 20, costUsd: 0.001 };
+    for (const result of results) expect(result).toMatchObject({ status: 'clean', usage });
+    expect(await first?.view()).toMatchObject({ usage });
+    expect(api.requests).toHaveLength(0);
+    expect(batches.lines).toHaveLength(3);
+    expect(await costs()).toMatchObject({ calls: 3, spentUsd: 0.003, reservedUsd: 0 });
+    await worker.stop(1_000);
+    expect(await left()).toEqual([]);
+  });
+
+  it('continues by itself where the conversation goes on, and begins the next one in a batch', async () => {
+    const { check, work, batches, api } = await startFleet((request, index) => {
+      if (request.text.includes('cannot be used')) return leaks('a = fit(all)');
+      return index === 0 ? jsonReply({ answers: 'none' }) : correction('a = fit(train)');
+    });
+    batches.endAtOnce();
+    const job = await check('one');
+    await work();
+    // A result counts the calls of the last attempt, and the view those of all.
+    expect(await job.result()).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 2 } });
+    expect(await job.view()).toMatchObject({ usage: { calls: 3, costUsd: 0.004 } });
+    expect(api.requests).toHaveLength(1);
+    expect(batches.lines).toHaveLength(2);
+  });
+
+  it('does not wait without a deadline, nor for one that is too near', async () => {
+    const { fleet, check, work, batches, api } = await startFleet();
+    await work({ minMs: 3_600_000 });
+    const near = await check('near', '+62m');
+    const none = await addSolutionCheck(fleet, script('none'));
+    await Promise.all([near.result(), none.result()]);
+    expect(api.requests).toHaveLength(2);
+    expect(batches.lines).toHaveLength(0);
+  });
+
+  it.each([
+    ['expired', 'expired'],
+    ['was cancelled by somebody else', 'canceled'],
+    ['ended with an error', errorReply(500, 'internal')],
+  ] as const)('is answered by itself once its call %s in the batch', async (_, fate) => {
+    const { test, api } = await fleetOfTest(redis, 'batches');
+    const { batches } = api;
+    batches.endAtOnce();
+    batches.fate = () => fate;
+    await test.worker(batchRunner(api), { calls: { batches: BATCH_TIMING } });
+    const job = await addSolutionCheck(test.fleet, script('one'), { deadline: '+1d' });
+    expect(await job.result()).toMatchObject({ status: 'clean', usage: { calls: 1, costUsd: 0.002 } });
+    expect(api.requests).toHaveLength(1);
+    expect(batches.lines).toHaveLength(1);
+  });
+
+  it('is answered by itself when its deadline nears, and both answers are paid for', async () => {
+    const { check, work, batches, api, costs, records } = await startFleet();
+    const worker = await work({ marginMs: 500 });
+    const job = await check('one', new Date(Date.now() + 1_500).toISOString());
+    expect(await job.result()).toMatchObject({ status: 'clean', usage: { calls: 1, costUsd: 0.002 } });
+    expect(api.requests).toHaveLength(1);
+    expect(batches.batches).toMatchObject([{ status: 'canceling' }]);
+    await batches.end();
+    await expect.poll(async () => (await costs()).reservedUsd).toBe(0);
+    expect(await records(job.id)).toMatchObject([
+      { state: 'failed', batch: true, end: { outcome: 'cancelled' } },
+      { state: 'answered' },
+    ]);
+    await worker.stop(1_000);
+  });
+});
+
+describe('a crash of every worker', () => {
+  it.each([
+    'before its creation',
+    'before its id is recorded',
+    'while it runs',
+    'while its results are read',
+    'before jobs are woken',
+  ])('%s loses nothing and sends nothing twice', async (point) => {
+    const { fleet, check, work, batches, api, costs, left } = await startFleet();
+    const jobs = await Promise.all(['one', 'two'].map((name) => check(name)));
+    if (point.startsWith('while its results') || point.startsWith('before jobs')) batches.endAtOnce();
+    const dying = fork(PROGRAM, [redis.url, fleet.prefix, api.url, point], { stdio: 'ignore' });
+    const [, signal] = await once(dying, 'exit');
+    expect(signal).toBe('SIGKILL');
+    batches.endAtOnce();
+    const worker = await work();
+    for (const job of jobs)
+      expect(await job.result()).toMatchObject({ status: 'clean', usage: { calls: 1, costUsd: 0.001 } });
+    const ids = batches.lines.map(({ custom_id }) => custom_id);
+    expect([ids.length, new Set(ids).size, api.requests.length]).toEqual([2, 2, 0]);
+    expect(await costs()).toMatchObject({ calls: 2, spentUsd: 0.002, reservedUsd: 0 });
+    await worker.stop(1_000);
+    expect(await left()).toEqual([]);
+  });
+});
+
+describe('a batch', () => {
+  it.each([
+    ['that is lost before it is created is sent again', 'lost-before'],
+    ['whose creation is not confirmed is found', 'lost-after'],
+  ] as const)('%s', async (_, fault) => {
+    const { check, work, batches, api } = await startFleet();
+    batches.creations.push(fault);
+    batches.endAtOnce();
+    const job = await check('one');
+    await work({ requestMs: 200 });
+    expect(await job.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.001 } });
+    expect([batches.lines.length, api.requests.length]).toEqual([1, 0]);
+  });
+
+  it('that is not confirmed is not taken for one of the same size that somebody else sent', async () => {
+    const { check, work, batches, api } = await startFleet();
+    batches.add([{ custom_id: 'other', params: { model: 'm', messages: [] } }]);
+    batches.creations.push('lost-before');
+    batches.endAtOnce();
+    const job = await check('one');
+    await work({ requestMs: 200 });
+    expect(await job.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.001 } });
+    expect([batches.batches.length, api.requests.length]).toEqual([2, 0]);
+  });
+
+  it('that the provider refuses leaves its calls to be sent by themselves', async () => {
+    const { check, work, batches, api } = await startFleet();
+    batches.creations.push('refused');
+    const job = await check('one');
+    await work();
+    expect(await job.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.002 } });
+    expect([batches.lines.length, api.requests.length]).toEqual([0, 1]);
+  });
+
+  it('whose results break off is read again', async () => {
+    const { check, work, batches, costs } = await startFleet();
+    batches.breakResultsAfter = 1;
+    batches.endAtOnce();
+    const jobs = await Promise.all(['one', 'two', 'three'].map((name) => check(name)));
+    await work();
+    for (const job of jobs) expect(await job.result()).toMatchObject({ usage: { costUsd: 0.001 } });
+    expect(await costs()).toMatchObject({ calls: 3, spentUsd: 0.003 });
+  });
+
+  it('that is gone leaves its calls in doubt, and they are sent by themselves', async () => {
+    const { check, work, batches, api, costs } = await startFleet();
+    const job = await check('one');
+    await work();
+    await batches.created(1);
+    batches.isGone = true;
+    expect(await job.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.002 } });
+    expect(await costs()).toMatchObject({ calls: 1, callsInDoubt: 1, reservedUsd: 0 });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('is as large as the limits say', async () => {
+    const { check, work, batches } = await startFleet();
+    batches.endAtOnce();
+    const jobs = await Promise.all(['one', 'two', 'three'].map((name) => check(name)));
+    await work({ maxLines: 2, collectMs: 300 });
+    await Promise.all(jobs.map((job) => job.result()));
+    expect(batches.batches.map(({ lines }) => lines.length).sort()).toEqual([1, 2]);
+  });
+});
+
+describe('a cancelled job', () => {
+  it('takes its call out of the next batch', async () => {
+    const { fleet, check, work, batches, costs, left } = await startFleet();
+    const job = await check('one');
+    const worker = await work({ collectMs: 60_000 });
+    await expect.poll(async () => (await job.view()).state).toBe('delayed');
+    await cancelJob(fleet, job.id);
+    await expect.poll(async () => (await costs()).reservedUsd).toBe(0);
+    await worker.stop(1_000);
+    expect(await left()).toEqual([]);
+    expect(batches.lines).toHaveLength(0);
+  });
+
+  it('cancels its batch if no other job waits for it, and otherwise says that it cannot', async () => {
+    const { fleet, check, work, batches, costs } = await startFleet();
+    const [one, two] = await Promise.all([check('one'), check('two')]);
+    await work();
+    await batches.created(1);
+    await cancelJob(fleet, one.id);
+    const logOf = async (id: string) => (await fleet.queue('solution-check').getJobLogs(id)).logs.join('\n');
+    await expect
+      .poll(() => logOf(one.id))
+      .toContain(
+        'its batch cannot be cancelled, for 1 other call waits for it; the call of this job may be billed',
+      );
+    expect(batches.batches).toMatchObject([{ status: 'in_progress' }]);
+    await cancelJob(fleet, two.id);
+    await expect.poll(() => batches.batches[0]?.status).toBe('canceling');
+    expect(await logOf(two.id)).toContain('its batch is cancelled');
+    await batches.end();
+    await expect.poll(async () => (await costs()).reservedUsd).toBe(0);
+    expect(await costs()).toMatchObject({ calls: 0, spentUsd: 0 });
+  });
+});
