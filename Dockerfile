@@ -14,7 +14,7 @@ RUN npm prune --omit=dev --ignore-scripts \
 
 FROM packages AS build
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.mjs scripts/bundle-threads.mjs ./scripts/
+COPY scripts/build.mjs scripts/bundle.mjs ./scripts/
 COPY scripts/setup ./scripts/setup
 COPY assets ./assets
 COPY src ./src

@@ -53,7 +53,7 @@ function inputDigest() {
     'package.json',
     'package-lock.json',
     'scripts/build.mjs',
-    'scripts/bundle-threads.mjs',
+    'scripts/bundle.mjs',
   ];
   return digest(root, [...configuration, ...filesIn(join(root, 'src')).map((file) => join('src', file))]);
 }
@@ -99,8 +99,10 @@ async function build() {
   const scratch = mkdtempSync(join(tmpdir(), 'solution-fleet-build-'));
   try {
     if (!compile(scratch)) return false;
-    const { bundleThreads } = await import('./bundle-threads.mjs');
-    await bundleThreads(scratch);
+    const { bundleCommandLine, bundleThreads } = await import('./bundle.mjs');
+    const packages = join(root, 'node_modules');
+    await bundleCommandLine(scratch, packages);
+    await bundleThreads(scratch, packages);
     publish(scratch);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Node, parse } from 'acorn';
-import { THREADS } from '../bundle-threads.mjs';
+import { COMMAND_BUNDLE, THREADS } from '../bundle.mjs';
 
 export interface FoundExpression {
   readonly source: string;
@@ -95,8 +95,9 @@ export async function regularExpressionsIn(folder: string): Promise<Inventory> {
     else known.locations.push(location);
   };
   const sites: Site[] = [];
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.js'),
+  // What the bundle of the command line builds, the modules in it build as well.
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.js') && !file.startsWith(`${COMMAND_BUNDLE}/`),
   );
   for (const file of files.sort()) {
     const text = readFileSync(join(folder, file), 'utf8');

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
-import { runProgram } from './run-program.js';
 import { watchStandardStreams } from './standard-output.js';
+import { startAnalysisEarly } from './start/early-analysis.js';
 
+const args = process.argv.slice(2);
 watchStandardStreams();
-await runProgram(process.argv.slice(2));
+// The program takes longest to load.
+startAnalysisEarly(args);
+await import('./run-program.js').then(({ runProgram }) => runProgram(args));

@@ -4,7 +4,6 @@ import { rejectFilesNamedLikeOptions } from './named-files.js';
 import { errorJson, printError } from './print-error.js';
 import { createProgram } from './program.js';
 import { isOutputFailure } from './standard-output.js';
-import { startAnalysisEarly } from './start/early-analysis.js';
 import { printJson } from './terminal/print.js';
 
 /** Exit code of a command that was called in a way it does not know. */
@@ -23,7 +22,6 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     if (args.includes('--json')) printJson({ error }, args[0] === 'watch' ? undefined : 2);
   };
   try {
-    await startAnalysisEarly(args);
     await rejectFilesNamedLikeOptions(args);
     const program = await createProgram(args);
     await program.parseAsync(args, { from: 'user' });

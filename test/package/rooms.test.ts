@@ -148,7 +148,8 @@ describe('the rooms of src/', () => {
 
 /** What a process or thread loads at its start: each of these would take a good part of the time that it takes to start. */
 const PACKAGES_AT_START: Readonly<Record<string, readonly string[]>> = {
-  'src/cli/main.ts': ['commander', 'picocolors'],
+  'src/cli/main.ts': ['picocolors'],
+  'src/cli/run-program.ts': ['commander', 'picocolors'],
   'src/cli/isolated-process.ts': ['fastest-levenshtein', 'ioredis', 'piscina', 'zod'],
   'src/fleet/analysis-task.ts': ['diff', 'web-tree-sitter'],
   'src/fleet/embedded-redis-supervisor.ts': [],

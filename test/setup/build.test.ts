@@ -25,7 +25,7 @@ function newProject(): void {
   project = mkdtempSync(join(tmpdir(), 'fleet-build-'));
   for (const file of [
     'scripts/build.mjs',
-    'scripts/bundle-threads.mjs',
+    'scripts/bundle.mjs',
     'scripts/setup',
     'assets',
     'tsconfig.json',
@@ -39,7 +39,10 @@ function newProject(): void {
   for (const name of ['typescript', '@typescript', '@types/node', 'undici-types', 'esbuild', '@esbuild']) {
     symlinkSync(packagePath('node_modules', name), join(project, 'node_modules', name));
   }
-  write('src/cli/main.ts', '#!/usr/bin/env node\nexport const one: number = 1;\n');
+  const main =
+    "#!/usr/bin/env node\nimport { Fault } from '../errors.js';\nimport { part } from '../part.js';\n";
+  write('src/cli/main.ts', `${main}console.log(part, new Fault().name, import.meta.url);\n`);
+  write('src/errors.ts', "export class Fault extends Error {\n  override name = 'Fault';\n}\n");
   write('src/other.ts', 'export const two: number = 2;\n');
   const thread = "import { part } from '../part.js';\nexport default () => [part, import.meta.url];\n";
   write('src/fleet/analysis-task.ts', thread);
@@ -78,10 +81,12 @@ const inode = (file: string) => statSync(join(project, file)).ino;
 
 describe('npm run build', () => {
   it('compiles src/ into dist/, with a command that can be run', () => {
-    expect(read('dist/cli/main.js')).toMatch(/^#!\/usr\/bin\/env node\nexport const one = 1;/);
+    expect(read('dist/cli/main.js')).toMatch(/^#!\/usr\/bin\/env node\n/);
     expect(statSync(join(project, 'dist/cli/main.js')).mode & 0o111).toBe(0o111);
     expect(readdirSync(join(project, 'dist')).sort()).toEqual([
       'cli',
+      'errors.d.ts',
+      'errors.js',
       'fleet',
       'other.d.ts',
       'other.js',
@@ -98,6 +103,14 @@ describe('npm run build', () => {
     expect(run()).toEqual([2, pathToFileURL(path).href]);
   });
 
+  it('bundles the command line, which finds other files as before and shares the classes of errors', () => {
+    rmSync(join(project, 'dist/part.js'));
+    write('dist/errors.js', "export class Fault { name = 'the shared one'; }\n");
+    const path = join(project, 'dist/cli/main.js');
+    const { stdout } = spawnSync(path, { encoding: 'utf8' });
+    expect(stdout).toBe(`2 the shared one ${pathToFileURL(path).href}\n`);
+  });
+
   it('does nothing where nothing has changed', () => {
     const before = inode('dist/other.js');
     expect(build().status).toBe(0);
@@ -105,11 +118,11 @@ describe('npm run build', () => {
   });
 
   it('compiles again after a change of the sources, and removes what has no source any more', () => {
-    write('src/cli/main.ts', 'export const one: number = 3;\n');
+    write('src/cli/main.ts', 'console.log(3);\n');
     rmSync(join(project, 'src/other.ts'));
     write('src/deeper/third.ts', 'export const third: number = 3;\n');
     expect(build().status).toBe(0);
-    expect(read('dist/cli/main.js')).toContain('one = 3');
+    expect(spawnSync(join(project, 'dist/cli/main.js'), { encoding: 'utf8' }).stdout).toBe('3\n');
     expect(existsSync(join(project, 'dist/other.js'))).toBe(false);
     expect(existsSync(join(project, 'dist/deeper/third.js'))).toBe(true);
   });

@@ -23,6 +23,14 @@ function kindAt(cursor: SyntaxCursor): Pick<RawNode, 'type' | 'named'> {
   return kind;
 }
 
+/** Tokens that have a name of their own; those without one are tokens as well. */
+const NAMED_TOKENS: ReadonlySet<string> = new Set(['identifier', 'integer', 'float', 'comment']);
+
+/** Whether a node may have children: to ask the cursor takes two calls into the WebAssembly, and most nodes are tokens. */
+function mayHaveChildren({ type, named }: RawNode): boolean {
+  return named && !NAMED_TOKENS.has(type);
+}
+
 /** Copies the whole tree, without recursion and without comments. */
 export function copyTree(tree: SyntaxTree): { root: RawNode; size: number } {
   const cursor = tree.walk();
@@ -53,9 +61,10 @@ export function copyTree(tree: SyntaxTree): { root: RawNode; size: number } {
     const node = read();
     const parent = open.at(-1);
     if (parent !== undefined && node.type !== 'comment') parent.children.push(node);
-    open.push(node);
-    if (cursor.gotoFirstChild()) continue;
-    open.pop();
+    if (mayHaveChildren(node) && cursor.gotoFirstChild()) {
+      open.push(node);
+      continue;
+    }
     descend = cursor.gotoNextSibling();
   }
   cursor.delete();

@@ -15,8 +15,27 @@ import {
   withStep,
 } from './table-value.js';
 
+/** What the variables of a script hold after a block, and the calls so far that take several tables. */
+export interface Followed {
+  readonly values: ReadonlyMap<string, TableValue>;
+  readonly jointCalls: readonly JointCall[];
+}
+
+/** Several checks of one change need it. */
+const cached = new WeakMap<Version, Followed>();
+
+/** Follows all statements of a script through its block. */
+export function followSteps(version: Version): Followed {
+  const known = cached.get(version);
+  if (known !== undefined) return known;
+  const follower = new StepFollower(version);
+  const followed = { values: follower.follow(), jointCalls: follower.jointCalls };
+  cached.set(version, followed);
+  return followed;
+}
+
 /** What variables hold, statement by statement. */
-export class StepFollower {
+class StepFollower {
   readonly #evaluator: StepEvaluator;
   readonly #module: Version['module'];
   readonly #block: Span;

@@ -16,7 +16,7 @@ import {
   type Version,
 } from '../script-change.js';
 import type { JointCall } from './evaluate-steps.js';
-import { StepFollower } from './follow-steps.js';
+import { followSteps } from './follow-steps.js';
 import type { Step, TableValue } from './table-value.js';
 
 /** Kinds whose correction changes more than where something is learned. */
@@ -37,8 +37,8 @@ export function otherSteps(change: ScriptChange): string | undefined {
   const { before, after, leaks } = change;
   if (leaks.some(({ kind }) => OTHER_CHANGES.has(kind))) return undefined;
   const isSampled = leaks.some(({ kind }) => kind === 'over-sampling');
-  const was = new StepFollower(before).follow();
-  const is = new StepFollower(after).follow();
+  const was = followSteps(before).values;
+  const is = followSteps(after).values;
   const { read, about } = readAfter(after);
   for (const name of [...read, ...about]) {
     const [old, now] = [was.get(name), is.get(name)];
@@ -63,9 +63,7 @@ export function mixedRows(change: ScriptChange): string | undefined {
 }
 
 function mixed(version: Version): JointCall[] {
-  const follower = new StepFollower(version);
-  follower.follow();
-  return follower.jointCalls.filter(({ call, arguments: tables }) => {
+  return followSteps(version).jointCalls.filter(({ call, arguments: tables }) => {
     if (call.start < version.block.start) return false;
     const picks = tables.map((table) => orderedPicks(table, true).join('>'));
     return picks.some((pick) => pick !== picks[0]);

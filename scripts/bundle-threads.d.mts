@@ -1,3 +1,0 @@
-/** Modules of dist/, by their paths in it, that hold a bundle of other modules. */
-export const THREADS: readonly string[];
-export function bundleThreads(dist: string): Promise<void>;
