@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 
-const LAZY = /from '(@anthropic-ai\/sdk[^']*|openai[^']*|undici)'/;
+const LAZY = /from '(@anthropic-ai\/sdk[^']*|openai[^']*|undici|\.\/queues-board\.js)'/;
 
-it('the SDKs of the providers and their HTTP client are loaded at the first call, never by an import', () => {
+it('the SDKs of the providers, their HTTP client and the board are loaded when they are first needed, never by an import', () => {
   const statements = readdirSync(packagePath('src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .flatMap(

@@ -36,7 +36,8 @@ export class PythonProgram {
 
   /** @param url Address of the gateway, as `FLEET_URL`. */
   constructor(url: string, script: string, env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn('python3', ['-c', PRELUDE + script], {
+    // The client needs no other package: to look for them is a third of the start of a program.
+    this.#child = spawn('python3', ['-S', '-c', PRELUDE + script], {
       env: { ...process.env, ...withPythonClient(), FLEET_URL: url, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

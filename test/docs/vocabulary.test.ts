@@ -74,13 +74,28 @@ function oldWordsIn(file: string, text: string): Use[] {
   if (!ANY.test(words(text).replace(/ constant$/, '')) && !/\b[A-Z]+ST_/.test(text)) return [];
   const passages = file.endsWith('.md') ? passagesOfPage(text) : passagesOfCode(file, text);
   return [...passages].flatMap(({ kind, text: passage, line }) =>
-    [...words(passage).matchAll(PATTERNS[kind])].flatMap(([found]) => {
-      const word = EXACT.find(
-        (each) => (each.in ?? kind) === kind && isOldIn(file, each) && each.pattern.test(found),
-      );
+    uses(kind, passage).flatMap(([found, words]) => {
+      const word = words.find((each) => isOldIn(file, each));
       return word === undefined ? [] : [{ file, line, found, use: word.use }];
     }),
   );
+}
+
+type Found = readonly (readonly [found: string, meant: readonly OldWord[]])[];
+
+/** What was found in names: most are those of other files too. */
+const inNames = new Map<string, Found>();
+
+/** Texts of a passage that look like old words, and the old words that each may be. */
+function uses(kind: Passage['kind'], passage: string): Found {
+  const known = kind === 'names' ? inNames.get(passage) : undefined;
+  if (known !== undefined) return known;
+  const found = [...words(passage).matchAll(PATTERNS[kind])].map(([found]) => {
+    const meant = EXACT.filter((each) => (each.in ?? kind) === kind && each.pattern.test(found));
+    return [found, meant] as const;
+  });
+  if (kind === 'names') inNames.set(passage, found);
+  return found;
 }
 
 const isAllowed = (use: Use) =>
