@@ -115,8 +115,9 @@ function leaksOf({ leaky, script, changes }: CostCase): Leak[] {
   return groups.map((group, at) => {
     const [first, last] = [group[0], group.at(-1)] as [ChangedLines, ChangedLines];
     // Lines that are only added have no place of their own.
-    const start = first.end > first.start ? first.start : Math.max(0, first.start - 1);
+    let start = first.end > first.start ? first.start : Math.max(0, first.start - 1);
     const end = Math.max(last.end, start + 1);
+    while (start > 0 && lines.slice(start, end).every((line) => line.trim() === '')) start -= 1;
     const corrected: string[] = at === 0 ? [...added] : [];
     let next = start;
     for (const change of group) {

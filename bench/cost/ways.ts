@@ -16,6 +16,16 @@ const LEVERS: readonly Way[] = [
     work: 'the model is asked only where static analysis is not certain',
     settings: { FLEET_OPINION: 'static-first' },
   },
+  {
+    name: 'shared',
+    work: 'one correction for leaks that share a block or a split',
+    settings: { FLEET_CORRECTIONS: 'shared' },
+  },
+  {
+    name: 'edits',
+    work: 'the same, and only the changed lines of long blocks',
+    settings: { FLEET_CORRECTIONS: 'edits' },
+  },
 ];
 
 export const ALL: Way = {

@@ -5,6 +5,7 @@ import { packagePath } from '../../src/package-root.js';
 import type { MeasuredRow } from '../harness/measurement.js';
 import { rowText } from '../harness/table.js';
 import { commandsTable } from './commands-table.js';
+import { costTable, isCost } from './cost-table.js';
 import { sizingTable } from './sizing-table.js';
 
 const DOCUMENT = 'performance.md';
@@ -40,12 +41,22 @@ export async function measuredCommit(): Promise<string> {
   }
 }
 
-/** Writes the tables of `docs/performance.md` from one run of all rows. @returns The document. */
+/** Writes the tables of `docs/performance.md` from one run of all rows, or that of the cost rows alone. @returns The document. */
 export async function writeMarkdown(rows: readonly MeasuredRow[], run: RunFacts): Promise<string> {
   const date = new Date().toISOString().slice(0, 10);
   const facts = `${run.machine}. ${date}, ${run.commit}, ${run.minutes.toFixed(0)} minutes in all.`;
+  if (rows.some(isCost)) {
+    writeTable(DOCUMENT, 'cost run', facts);
+    writeTable(DOCUMENT, 'cost', costTable(rows));
+  }
+  // The other tables are of one run of all rows.
+  if (rows.every(isCost)) return `docs/${DOCUMENT}`;
   writeTable(DOCUMENT, 'run', facts);
-  writeTable(DOCUMENT, 'benchmarks', benchmarkTable(rows.filter(({ row }) => !isCommands(row.name))));
+  writeTable(
+    DOCUMENT,
+    'benchmarks',
+    benchmarkTable(rows.filter((one) => !isCommands(one.row.name) && !isCost(one))),
+  );
   writeTable(DOCUMENT, 'redis commands', commandsTable(rows));
   writeTable(DOCUMENT, 'sizing', sizingTable(rows));
   return `docs/${DOCUMENT}`;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { BatchProvider } from '../calls/batches/batch-provider.js';
 import type { CallInterceptor } from '../calls/call-interceptor.js';
 import type { Provider } from '../calls/transport.js';
-import type { Opinion } from '../queues/solution-check.js';
+import type { CorrectionWay, Opinion } from '../queues/solution-check.js';
 import type { Usage } from '../queues/usage.js';
 import type { PromptVariables, RenderedPrompt } from './prompt-template.js';
 import type { ScriptAnalyst } from './script-analyst.js';
@@ -45,6 +45,8 @@ export interface AgentRequest<Output> {
   readonly once?: true;
   /** Structured output: the answer is validated against it. Absent: the answer is plain text. */
   readonly schema?: z.ZodType<Output>;
+  /** With a schema: an answer that is no JSON and has fenced code counts too, as its text. */
+  readonly orText?: true;
   /** Added after the rendered prompt when a request is retried. */
   readonly addition?: string;
   /** Directory that the `Read` tool may read below; absent: the tool is not offered. */
@@ -88,6 +90,8 @@ export interface AgentRunner {
   readonly auditFraction?: number;
   /** Where calls of jobs that can wait are sent in batches; default: nowhere. */
   readonly batches?: BatchProvider;
+  /** How corrections of leaks are asked for; default: each alone, as a whole block. */
+  readonly corrections?: CorrectionWay;
   ask(
     request: AgentRequest<string> & { schema?: undefined },
     context?: RunContext,

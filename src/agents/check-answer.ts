@@ -85,6 +85,15 @@ export function checkBySchema<Output>(schema: z.ZodType<Output>): AnswerCheck<Ou
   };
 }
 
+/** The same, or a text with fenced code. */
+export function checkBySchemaOrFence<Output>(schema: z.ZodType<Output>): AnswerCheck<Output | string> {
+  const bySchema = checkBySchema(schema);
+  return (answer) => {
+    const checked = bySchema(answer);
+    return checked.ok || !answer.includes(FENCE) ? checked : checkText(answer);
+  };
+}
+
 /** Whether a message is the end of a conversation, and not a request to go on. */
 export function isFinal(message: ReceivedMessage): boolean {
   return message.stopReason !== 'tool_use' && message.stopReason !== 'pause_turn';

@@ -9,7 +9,7 @@ import type { CallRequest, Transport } from '../calls/transport.js';
 import { AgentError } from '../errors.js';
 import type { OptionNames } from '../known-options.js';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
-import { type AnswerCheck, checkBySchema, checkText } from './check-answer.js';
+import { type AnswerCheck, checkBySchema, checkBySchemaOrFence, checkText } from './check-answer.js';
 import { Conversation } from './conversation.js';
 import type { RenderedPrompt } from './prompt-template.js';
 import { READ_TOOL } from './read-tool.js';
@@ -89,7 +89,7 @@ export function createModelRunner(
   ): Promise<AgentAnswer<unknown>> {
     const prompt = request.agent.render(request.variables);
     const { schema } = request;
-    const checkAnswer: AnswerCheck<unknown> = schema ? checkBySchema(schema) : checkText;
+    const checkAnswer = answerCheck(request);
     const offered = await offeredFiles(request, context);
     const first = await firstRequest(request, prompt, offered.files !== null, {
       maxTokens: options.maxTokens,
@@ -120,6 +120,11 @@ export function createModelRunner(
 
   // The overloads bind the output's type to the schema, which `ask` validates against.
   return { name: transport.provider, ask: ask as AgentRunner['ask'] };
+}
+
+function answerCheck({ schema, orText }: AgentRequest<unknown>): AnswerCheck<unknown> {
+  if (schema === undefined) return checkText;
+  return orText ? checkBySchemaOrFence(schema) : checkBySchema(schema);
 }
 
 function callSettings(

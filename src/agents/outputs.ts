@@ -4,6 +4,8 @@ import { hasControls } from './well-formed.js';
 
 /** Many times the size of an honest answer. Each named leak may cost two more calls. */
 export const MAX_ANSWERS = 50;
+/** Many times what a block of usual length can have. */
+const MAX_EDITS = 500;
 export const MAX_PLAN = 20_000;
 
 /**
@@ -54,6 +56,25 @@ export const LeakOpinionsSchema = z.object({
     .refine(...atMost(MAX_ANSWERS)),
 });
 export type LeakOpinion = z.infer<typeof LeakOpinionsSchema>['answers'][number];
+
+/** Changed lines of a block, whose lines are counted from 1. */
+export const CorrectionEditsSchema = z.object({
+  edits: z
+    .array(
+      z.object({
+        first_line: z.int().describe('Number of the first line of the block that is replaced.'),
+        last_line: z
+          .int()
+          .describe(
+            'Number of the last one; one less than first_line inserts before that line and replaces none.',
+          ),
+        new_lines: z.string().describe('What replaces them; empty to remove them.'),
+      }),
+    )
+    .min(1)
+    .refine(...atMost(MAX_EDITS)),
+});
+export type CorrectionEdit = z.infer<typeof CorrectionEditsSchema>['edits'][number];
 
 const RefinePlanSchema = z.object({
   code_block: z.string().describe('Exact copy of consecutive lines of the script.'),

@@ -39,7 +39,8 @@ export async function createRunner(config: Config, choice: RunnerChoice): Promis
           format: config.openaiFormat,
         })
       : (await import('./anthropic-runner.js')).createAnthropicRunner(options);
-  return { ...runner, opinion: config.opinion, auditFraction: config.auditFraction };
+  const { opinion, auditFraction, corrections } = config;
+  return { ...runner, opinion, auditFraction, corrections };
 }
 
 function runnerOptions(config: Config): ModelRunnerOptions {

@@ -397,6 +397,12 @@ export const SETTINGS = {
     decimal.pipe(z.number().min(0).max(1)).default(0.02),
     'With `FLEET_OPINION=static-first`: share of the scripts that the model is asked about although the analysis is certain, from 0 to 1; `fleet disagreements` lists where they differ.',
   ),
+  corrections: setting(
+    'FLEET_CORRECTIONS',
+    'each',
+    z.enum(['each', 'shared', 'edits']).default('each'),
+    'How the model is asked for corrections: `each` leak in a call that answers with the whole block; `shared`: one call for leaks that share a block or a split; `edits`: as `shared`, and only the changed lines of long blocks (costs.md).',
+  ),
   minSeverity: setting(
     'FLEET_MIN_SEVERITY',
     'low',

@@ -11,6 +11,9 @@ export type FindingSource = (typeof FINDING_SOURCES)[number];
 /** Whose findings count beside a model. */
 export const OPINIONS = ['both', ...FINDING_SOURCES, 'static-first'] as const;
 export type Opinion = (typeof OPINIONS)[number];
+/** How corrections are asked for. */
+export const CORRECTION_WAYS = ['each', 'shared', 'edits'] as const;
+export type CorrectionWay = (typeof CORRECTION_WAYS)[number];
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 

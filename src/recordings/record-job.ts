@@ -18,7 +18,7 @@ import { type RunOptions, runRecording } from './run-recording.js';
 
 /** The settings of the worker that decide what a job does; they have to be those with which it ran. */
 export type RecordedConfig = Pick<Config, 'agent' | 'model' | 'modelPrices' | 'maxTokens' | 'opinion'> &
-  Partial<Pick<Config, 'auditFraction'>>;
+  Partial<Pick<Config, 'auditFraction' | 'corrections'>>;
 
 /**
  * Records a job that completed or failed. It is run once with its recorded answers, and recorded only if it ends to the byte as it
@@ -141,7 +141,7 @@ function settingsOf(
   calls: readonly RecordedCall[],
   config: RecordedConfig,
 ): Recording['settings'] {
-  const { agent, opinion, auditFraction, maxTokens, modelPrices = {} } = config;
+  const { agent, opinion, auditFraction, corrections, maxTokens, modelPrices = {} } = config;
   const said =
     'result' in end
       ? (end.result.agent as { runner?: Recording['settings']['runner'] } | undefined)
@@ -157,6 +157,7 @@ function settingsOf(
     runner: said?.runner ?? (calls.length > 0 ? called : configured),
     opinion,
     ...(opinion === 'static-first' ? { auditFraction } : {}),
+    ...(corrections === 'each' ? {} : { corrections }),
     maxTokens,
     model: config.model !== undefined && requested.includes(config.model) ? config.model : requested[0],
     prices: Object.fromEntries(prices),

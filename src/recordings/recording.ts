@@ -4,7 +4,7 @@ import { OUTCOMES, type OutcomeClass } from '../calls/outcome.js';
 import { UsageError } from '../errors.js';
 import { EndedCallSchema } from '../queues/call-record.js';
 import { JobFailureSchema } from '../queues/failure.js';
-import { OPINIONS } from '../queues/solution-check.js';
+import { CORRECTION_WAYS, OPINIONS } from '../queues/solution-check.js';
 import { firstIssue } from '../queues/validate.js';
 
 const price = z.number().nonnegative();
@@ -53,6 +53,8 @@ export const RecordingSchema = z.strictObject({
     opinion: z.enum(OPINIONS),
     /** Absent: the default. */
     auditFraction: z.number().min(0).max(1).optional(),
+    /** Absent: the default. */
+    corrections: z.enum(CORRECTION_WAYS).optional(),
     maxTokens: z.int().positive(),
     /** Model of requests that name none. */
     model: z.string().optional(),

@@ -108,7 +108,7 @@ const HASTY: Clock = {
   },
 };
 function recordedRunner({ settings }: Recording, calls: RecordedCalls): AgentRunner {
-  const { runner: name, opinion, auditFraction, maxTokens, model, prices } = settings;
+  const { runner: name, opinion, auditFraction, corrections, maxTokens, model, prices } = settings;
   if (name === 'offline') return createOfflineRunner();
   const runner = createModelRunner(calls.transport(name), { maxTokens, clock: HASTY }, { model, prices });
   // The files of a workspace are not part of a recording; what the model made of them is in its answers.
@@ -120,6 +120,7 @@ function recordedRunner({ settings }: Recording, calls: RecordedCalls): AgentRun
     ...runner,
     opinion,
     ...(auditFraction === undefined ? {} : { auditFraction }),
+    ...(corrections === undefined ? {} : { corrections }),
     ask: ask as AgentRunner['ask'],
   };
 }

@@ -39,6 +39,7 @@ describe('configuration', () => {
     ['FLEET_OPINION', 'model'],
     ['FLEET_OPINION', 'both,agent'],
     ['FLEET_AUDIT_SHARE', '2'],
+    ['FLEET_CORRECTIONS', 'all'],
     ['FLEET_AUDIT_SHARE', '-0.1'],
     ['FLEET_LOCK_MS', '1.5'],
     ['FLEET_LOG_LEVEL', 'loud'],

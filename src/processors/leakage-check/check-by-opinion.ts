@@ -30,6 +30,7 @@ import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leak
 import { requestObjections } from './objections.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationOf, leaksMeant, type MeantLeak, movedLeak, type Span, worstOf } from './second-opinion.js';
+import { type SharedCorrection, sharedCorrections } from './shared-corrections.js';
 import type { CorrectionResult } from './validate-correction.js';
 
 /** How a check is made. */
@@ -80,6 +81,8 @@ export async function checkByOpinion(
     analyst: second,
     parsedBefore: parsed.ok,
     rewritesFirst,
+    showsSlice: rewritesFirst,
+    corrections: options.corrections ?? runner.corrections ?? 'each',
     asksBoth: hasBoth && analysis.coverage !== 'none' && !analysis.exhausted,
     trial,
     isFollowed: source === 'agent' || !(await analyst.analyze(solution.content)).exhausted,
@@ -108,7 +111,34 @@ export async function checkByOpinion(
   const findings: Finding[] = [];
   const correct = (answer: SourcedAnswer): Promise<Finding> => {
     const others = leaky.filter((other) => other !== answer).map(({ code_block }) => code_block);
-    return correctFinding(answer, leaky.indexOf(answer) + 1, { solution, script, others }, context);
+    const isCorrected = correctedTogether.has(answer);
+    return correctFinding(
+      answer,
+      leaky.indexOf(answer) + 1,
+      { solution, script, others, isCorrected },
+      context,
+    );
+  };
+  const correctedTogether = new Set<SourcedAnswer>();
+  const groups = await sharedCorrections(leaky, solution, context);
+  /** Corrects several leaks by one request; undefined if that is not possible. */
+  const correctShared = async ({
+    answers: members,
+    block,
+  }: SharedCorrection): Promise<Finding | undefined> => {
+    const [answer] = members;
+    const others = leaky.filter((other) => !members.includes(other)).map(({ code_block }) => code_block);
+    const number = leaky.indexOf(answer) + 1;
+    const leaks = members.map(({ code_block }) => code_block);
+    const finding = await correctFinding(
+      { ...answer, code_block: block },
+      number,
+      { solution, script, others, shared: leaks },
+      context,
+    );
+    if (finding.outcome !== 'corrected') return undefined;
+    for (const member of members) correctedTogether.add(member);
+    return finding;
   };
   const declined = new Map<SourcedAnswer, Finding>();
   for (const answer of answers) {
@@ -118,7 +148,8 @@ export async function checkByOpinion(
       await setImmediate();
     } else {
       options.onProgress?.(`correcting ${leaky.indexOf(answer) + 1}/${leaky.length}`);
-      const finding = await correct(answer);
+      const group = groups.find(({ answers: [first] }) => first === answer);
+      const finding = (group && (await correctShared(group))) ?? (await correct(answer));
       findings.push(finding);
       if (finding.outcome === 'uncorrected') declined.set(answer, finding);
     }
@@ -222,14 +253,19 @@ interface Correcting {
   readonly solution: Solution;
   readonly script: CorrectedScript;
   readonly others: readonly string[];
+  /** The blocks of several leaks that one request is for. */
+  readonly shared?: readonly string[];
+  /** A correction of several leaks was for this one too. */
+  readonly isCorrected?: boolean;
 }
 
 async function correctFinding(
   sourced: SourcedAnswer,
   number: number,
-  { solution, script, others }: Correcting,
+  correcting: Correcting,
   context: CorrectionContext,
 ): Promise<Finding> {
+  const { solution, script, others } = correcting;
   const { source } = sourced;
   // Blocks of the analysis occur in the script only once, if possible.
   const named =
@@ -253,14 +289,10 @@ async function correctFinding(
     const isGone = meant.length > 0 && context.isFollowed;
     return { ...described, ...goneFinding(answer, original, number, isGone, script, context) };
   }
+  if (correcting.isCorrected && (await isCorrectedWith(meant, script, context)))
+    return { ...described, codeBlock: original?.text ?? located.text, ...removedBefore(answer) };
   const shared = context.isFollowed
-    ? await corrected(
-        located,
-        isRewrittenFirst(source, meant, context),
-        number,
-        { script, solution, others },
-        context,
-      )
+    ? await corrected(located, isRewrittenFirst(source, meant, context), number, correcting, context)
     : { block: located, correction: NOT_FOLLOWED };
   const elsewhere =
     shared.correction.ok || source !== 'analysis' || !context.isFollowed
@@ -275,12 +307,7 @@ async function correctFinding(
   };
   const isOfAnalysis = source === 'analysis' && context.isFollowed;
   if (!correction.ok && isOfAnalysis && (await isGoneFrom(script, answer, meant, context)))
-    return {
-      ...described,
-      codeBlock: original?.text ?? block.text,
-      outcome: 'superseded',
-      reason: [answer.reason, 'An earlier correction removed this leak.'].filter(Boolean).join(' '),
-    };
+    return { ...described, codeBlock: original?.text ?? block.text, ...removedBefore(answer) };
   if (!correction.ok) {
     context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
     return {
@@ -298,6 +325,23 @@ async function correctFinding(
     ...(correction.notes === undefined ? {} : { notes: [...correction.notes] }),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
   };
+}
+
+function removedBefore({ reason }: AnnotatedLeakageAnswer): Pick<Finding, 'outcome' | 'reason'> {
+  return {
+    outcome: 'superseded',
+    reason: [reason, 'An earlier correction removed this leak.'].filter(Boolean).join(' '),
+  };
+}
+
+/** Whether a correction of several leaks removed this one as well, and left its lines. */
+async function isCorrectedWith(
+  meant: readonly MeantLeak[],
+  script: CorrectedScript,
+  { analyst, isFollowed }: CorrectionContext,
+): Promise<boolean> {
+  if (!isFollowed || meant.length === 0) return false;
+  return (await movedLeak(script.content, meant, analyst)) === undefined;
 }
 
 /** Whether the lines of a leak are still there, and an earlier correction has removed the leak. */
@@ -367,13 +411,14 @@ async function corrected(
   located: LocatedBlock,
   isRewritten: boolean,
   number: number,
-  { script, others }: Correcting,
+  { script, others, shared }: Correcting,
   context: CorrectionContext,
 ): Promise<LocatedCorrection> {
   const rewritten = isRewritten ? await rewriteBlock(located, script, context) : undefined;
   if (rewritten !== undefined) return rewritten;
-  const step = `correct-${number}`;
-  const correction = await correctBlock(located, script, step, blocksWithin(located, others), context);
+  const step = shared === undefined ? `correct-${number}` : `correct-shared-${number}`;
+  const within = blocksWithin(located, others);
+  const correction = await correctBlock(located, script, step, within, context, shared);
   return { block: located, correction };
 }
 

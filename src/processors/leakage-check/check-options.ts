@@ -2,7 +2,7 @@ import type { WorkLog } from '../../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { JobFiles } from '../../agents/workspace/job-files.js';
 import type { OptionNames } from '../../known-options.js';
-import type { Opinion } from '../../queues/solution-check.js';
+import type { CorrectionWay, Opinion } from '../../queues/solution-check.js';
 import type { Trials } from '../../trial/trials.js';
 
 export interface LeakageCheckOptions {
@@ -13,6 +13,8 @@ export interface LeakageCheckOptions {
   readonly opinion?: Opinion;
   /** With `static-first`: share of the scripts that the agent is asked about although the analysis is certain, from 0 to 1; default: the runner's. */
   readonly auditFraction?: number;
+  /** How corrections are asked for; default: the runner's. */
+  readonly corrections?: CorrectionWay;
   /** The job's files; default: the workspace above. */
   readonly files?: JobFiles;
   readonly signal?: AbortSignal;
@@ -29,6 +31,7 @@ export const CHECK_OPTIONS: OptionNames<LeakageCheckOptions> = {
   model: true,
   opinion: true,
   auditFraction: true,
+  corrections: true,
   files: true,
   signal: true,
   log: true,

@@ -1,11 +1,10 @@
-import { AgentConfig } from '../../agents/agent-config.js';
-import { AgentType } from '../../agents/agent-type.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
+import type { CorrectionWay } from '../../queues/solution-check.js';
 import type { LocatedBlock } from '../../solution/locate-block.js';
 import type { ScriptTrial } from '../../trial/script-trial.js';
-import { isUnusableAnswer } from '../unusable-answer.js';
 import type { CorrectedScript } from './corrected-script.js';
 import type { DetectionContext } from './detect-leakage.js';
+import { requestCorrection } from './request-correction.js';
 import type { Span } from './second-opinion.js';
 import { afterTrial } from './trial-of-correction.js';
 import { type CorrectionResult, validateCorrection, whyNotRewritten } from './validate-correction.js';
@@ -18,6 +17,10 @@ export interface CorrectionContext extends DetectionContext {
   readonly asksBoth: boolean;
   /** Whether a leak that the analysis names too is rewritten without a call, if that is certain. */
   readonly rewritesFirst: boolean;
+  /** How corrections are asked for. */
+  readonly corrections: CorrectionWay;
+  /** Whether the agent sees only the lines of the script that matter when it is first asked for a correction. */
+  readonly showsSlice: boolean;
   /** Whether static analysis has seen the whole script, if only it checks. */
   readonly isFollowed: boolean;
   /** Runs each corrected script beside the original, if the job asks for it. */
@@ -58,6 +61,7 @@ export async function rewriteBlock(
 
 /**
  * Requests the correction of one block until it is valid.
+ * @param leaks The parts of the block that leak, if there are several.
  * @throws AgentError if the call itself failed (rate limit, key, network), so the job is tried again.
  */
 export async function correctBlock(
@@ -66,12 +70,18 @@ export async function correctBlock(
   step: string,
   others: readonly Span[],
   context: CorrectionContext,
+  leaks: readonly string[] = [],
 ): Promise<CorrectionResult> {
   let problem = '';
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const answer = await requestCorrection(located, script, `${step}-${attempt}`, problem, context);
-    if (!answer.ok) return answer;
-    const valid = await validateCorrection(answer.block, located, script, context, others);
+    const answer = await requestCorrection(
+      { located, script, step: `${step}-${attempt}`, problem, leaks },
+      context,
+    );
+    if (!answer.ok && !answer.isRepairable) return { ok: false, problem: answer.problem };
+    const valid = answer.ok
+      ? await validateCorrection(answer.text, located, script, context, others, leaks.length > 0)
+      : { ok: false as const, problem: answer.problem };
     const result = await afterTrial(valid, located, script, context.trial);
     if (result.ok) return result;
     problem = result.problem;
@@ -80,34 +90,4 @@ export async function correctBlock(
     if (result.isUnchecked) return result;
   }
   return { ok: false, problem };
-}
-
-async function requestCorrection(
-  located: LocatedBlock,
-  script: CorrectedScript,
-  step: string,
-  problem: string,
-  context: CorrectionContext,
-): Promise<CorrectionResult> {
-  const { runner, meter, workspace, model } = context;
-  try {
-    const answer = await meter.count(
-      runner.ask(
-        {
-          agent: new AgentConfig({ agentType: AgentType.leakage, variant: 'correction' }),
-          variables: { code: script.content, code_block: located.text, problem },
-          step,
-          ...(workspace === undefined ? {} : { workspace }),
-          ...(model === undefined ? {} : { model }),
-        },
-        context,
-      ),
-    );
-    return answer.declined === undefined
-      ? { ok: true, block: answer.output }
-      : { ok: false, problem: answer.declined };
-  } catch (thrown) {
-    if (!isUnusableAnswer(thrown)) throw thrown;
-    return { ok: false, problem: thrown.message };
-  }
 }

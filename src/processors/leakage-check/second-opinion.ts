@@ -91,6 +91,7 @@ export async function movedLeak(
  * end is checked in the whole script.
  *
  * @param isShared Whether other answers have this very block: then one computation is enough.
+ * @param needsAll Whether leaks of all kinds have to be gone, because the correction was asked for all of them.
  * @returns a sentence about a remaining leak, or undefined.
  */
 export async function remainingMeant(
@@ -99,6 +100,7 @@ export async function remainingMeant(
   leaks: readonly MeantLeak[],
   isShared: boolean,
   analyst: ScriptAnalyst,
+  needsAll = false,
 ): Promise<string | undefined> {
   const was = (await analyst.analyze(before)).findings;
   const is = (await analyst.analyze(after)).findings;
@@ -112,7 +114,7 @@ export async function remainingMeant(
     else if (gone > 0) return remainingOf(kind, leaks, is, after);
     else left ??= remainingOf(kind, leaks, is, after);
   }
-  return isOneGone ? undefined : left;
+  return isOneGone && !needsAll ? undefined : left;
 }
 
 /** A sentence about a leak of a kind that remains: the one that was meant, if its text shows which one it is. */

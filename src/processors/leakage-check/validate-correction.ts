@@ -25,6 +25,8 @@ interface Proposal {
   readonly analyst: ScriptAnalyst;
   /** The blocks of other findings, which other corrections are for. */
   readonly others: readonly Span[];
+  /** Whether it has to remove all leaks of its block. */
+  readonly needsAll: boolean;
 }
 
 /**
@@ -44,11 +46,12 @@ export async function validateCorrection(
     runner,
   }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'> & { readonly runner: Pick<AgentRunner, 'name'> },
   others: readonly Span[] = [],
+  needsAll = false,
 ): Promise<CorrectionResult> {
   try {
     const taken = await analyst.takeCorrection(answer, located, script.content, parsedBefore);
     if (!taken.ok) return taken;
-    const proposal = { block: taken.block, located, script, analyst, others };
+    const proposal = { block: taken.block, located, script, analyst, others, needsAll };
     const problem =
       (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await remainingLeak(proposal));
     if (problem !== undefined) return { ok: false, problem };
@@ -89,7 +92,7 @@ export async function whyNotRewritten(
   { parsedBefore, analyst }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'>,
 ): Promise<string | undefined> {
   try {
-    const proposal = { block, located, script, analyst, others: [] };
+    const proposal = { block, located, script, analyst, others: [], needsAll: false };
     const corrected = script.with(located, block);
     return (
       (parsedBefore ? await brokenCode(proposal) : undefined) ??
@@ -127,8 +130,8 @@ async function proofOf(
 }
 
 async function remainingLeak(proposal: Proposal): Promise<string | undefined> {
-  const { block, located, script, analyst, others } = proposal;
+  const { block, located, script, analyst, others, needsAll } = proposal;
   const meant = await leaksMeant(script.content, located, others, analyst);
   const isShared = others.some(({ start, end }) => start === located.start && end === located.end);
-  return remainingMeant(script.content, script.with(located, block), meant, isShared, analyst);
+  return remainingMeant(script.content, script.with(located, block), meant, isShared, analyst, needsAll);
 }

@@ -79,10 +79,22 @@ describe('a script of which it is not certain', () => {
   });
 
   it('and the agent names a leak in it: the block is corrected in the whole script', async () => {
-    const leaky = UNCERTAIN.replace(FIT, LEAK);
-    const { result, requests } = await check(leaky, [leaks(LEAK), correction(FIT)]);
-    expect(result).toMatchObject({ status: 'corrected', solution: { content: UNCERTAIN } });
-    expect(requests.length).toBeLessThanOrEqual(2);
+    const leaky = UNCERTAIN;
+    const block = `X = own.prepare(data, y)\n${SPLIT}`;
+    const corrected = [
+      SPLIT.replace('(X, y', '(data, y'),
+      'X_train = own.prepare(X_train, y_train)',
+      'X_val = own.prepare(X_val, y_val)',
+    ].join('\n');
+    const { result, requests } = await check(leaky, [leaks(block), correction(block), correction(corrected)]);
+    expect(result).toMatchObject({
+      status: 'corrected',
+      solution: { content: leaky.replace(block, corrected) },
+    });
+    // The first request for it has the lines that matter, and the second one the whole script.
+    expect(requests[1]?.text).toContain('lines … left out');
+    expect(requests[1]?.text).not.toContain('plt.savefig');
+    expect(requests[2]?.text).toContain('plt.savefig');
   });
 
   it.each<[string, Script]>([

@@ -12,9 +12,15 @@ import type { ScriptSlice } from '../../../leakage/slice/slice-script.js';
 import type { Solution } from '../../../queues/common.js';
 import { locateBlock } from '../../../solution/locate-block.js';
 import { type DetectionContext, requestDetection } from '../detect-leakage.js';
+import { gapsExplained } from '../gaps-explained.js';
 
 /** Most leaks, and most lines that were not followed, that a request names. */
 const MAX_NAMED = 20;
+
+const WHOLE_IF_NEEDED = [
+  'Never copy such a comment into a `code_block`; a block ends before it. If lines that were left out may change an answer, set',
+  '`needs_whole_script` to true: you are then asked once more, with the whole script.',
+];
 
 /** The answer of the agent, and what it saw for it. */
 export interface DetectionInSlice {
@@ -48,7 +54,7 @@ export async function detectInSlice(
   const answer = await requestDetection({ content: slice.text }, context, {
     step: 'detect',
     schema: SliceDetectionOutputSchema,
-    addition: [...gapsExplained(slice), ...trace].join('\n'),
+    addition: [...gapsExplained(slice), ...WHOLE_IF_NEEDED, ...trace].join('\n'),
   });
   const { needs_whole_script: needsWhole = false, answers } = answer.output;
   const isElsewhere = answers.some(
@@ -73,15 +79,6 @@ function sliceOf(
     spans: findings.flatMap(({ start, end, computations }) => [{ start, end }, ...computations]),
     lines: notFollowed.map(({ line }) => line),
   });
-}
-
-function gapsExplained({ marker }: ScriptSlice): string[] {
-  return [
-    `The text between the tags is a part of the script. Each comment \`# (${marker}) lines … left out\` stands for lines that the scores do not`,
-    'depend on, by their names alone: plots, printed texts, tables and functions that nothing here reads. Never copy such a comment',
-    'into a `code_block`; a block ends before it. If lines that were left out may change an answer, set `needs_whole_script` to true:',
-    'you are then asked once more, with the whole script.',
-  ];
 }
 
 /** What the analysis says, by lines of the whole script. */
