@@ -38,6 +38,7 @@ export type PageOptions = Pick<
 export class SharedPages {
   readonly #browser: Browser;
   readonly #pages = new Map<string, Page>();
+  readonly #used = new Set<Page>();
 
   constructor(browser: Browser) {
     this.#browser = browser;
@@ -48,6 +49,7 @@ export class SharedPages {
     const key = JSON.stringify(lasting);
     const page = this.#pages.get(key) ?? (await (await this.#browser.newContext(lasting)).newPage());
     this.#pages.set(key, page);
+    this.#used.add(page);
     await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
     await page.emulateMedia({ colorScheme });
     return page;
@@ -55,11 +57,12 @@ export class SharedPages {
 
   /** Leaves what the pages show, and makes them as new for the next test. */
   async reset(): Promise<void> {
-    for (const page of this.#pages.values()) {
+    for (const page of this.#used) {
       page.removeAllListeners();
       await page.goto('about:blank');
       await page.context().clearCookies();
     }
+    this.#used.clear();
   }
 }
 

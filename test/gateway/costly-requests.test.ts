@@ -50,8 +50,6 @@ beforeAll(async () => {
   });
   await worker.close();
 });
-// Buffers of files that ran in this process before may wait for their collection.
-beforeEach(collectGarbage);
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   sockets = [];
@@ -93,7 +91,9 @@ async function maxBufferBytes(path: string): Promise<number> {
 }
 
 describe('answers that nobody reads', () => {
+  // Buffers of files that ran in this process before may wait for their collection.
   beforeEach(() => {
+    collectGarbage();
     bytesBefore = process.memoryUsage().arrayBuffers;
   });
 

@@ -237,18 +237,18 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     await gateway.send('POST', `${SUBMIT}?wait`, {
       payload: { ...hostilePayload, tags: { run: 'r'.repeat(300) } },
     });
+    const page = await open('/', { viewport: { width: 400, height: 800 } });
     const colors: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await open('/', { viewport: { width: 400, height: 800 }, colorScheme });
+      await page.emulateMedia({ colorScheme });
       expect(await overflows(page)).toBe(false);
       colors.push(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
-      await page.keyboard.press('Tab');
-      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to content');
-      await page.keyboard.press('Tab');
-      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Overview');
     }
     expect(new Set(colors).size).toBe(2);
-    const page = await open('/');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to content');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Overview');
     const outline = await page.getByRole('heading').allInnerTexts();
     expect(outline.slice(0, 3)).toEqual(['Overview', 'What is wrong now', 'Jobs']);
     expect(await page.getByRole('img').first().getAttribute('aria-label')).toContain(
@@ -327,17 +327,18 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
 
   it('a run fits 400 pixels, in light and dark, without JavaScript; the list of runs leads to it', async () => {
     await startRun('r'.repeat(300), ['first', 'k'.repeat(300)]);
+    const viewport = { width: 400, height: 800 };
+    const page = await open('/runs', { viewport, javaScriptEnabled: false });
+    await page.getByRole('link', { name: 'rrr' }).click();
+    await page.getByRole('heading', { name: 'Candidates' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
-      const narrow = { viewport: { width: 400, height: 800 }, colorScheme };
-      const page = await open('/runs', { ...narrow, javaScriptEnabled: false });
-      await page.getByRole('link', { name: 'rrr' }).click();
-      await page.getByRole('heading', { name: 'Candidates' }).waitFor();
+      await page.emulateMedia({ colorScheme });
       expect(await overflows(page)).toBe(false);
-      // Each cell names its column, and the table is still one.
-      const cell = page.getByRole('table').nth(1).getByRole('cell').nth(1);
-      expect(await cell.getAttribute('data-label')).toBe('state');
-      expect(await cell.textContent()).toContain('failed');
     }
+    // Each cell names its column, and the table is still one.
+    const cell = page.getByRole('table').nth(1).getByRole('cell').nth(1);
+    expect(await cell.getAttribute('data-label')).toBe('state');
+    expect(await cell.textContent()).toContain('failed');
     const unknown = await gateway.send('GET', '/runs?name=other');
     expect([unknown.status, unknown.text]).toEqual([
       404,
