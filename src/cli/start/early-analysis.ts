@@ -25,14 +25,21 @@ export function startAnalysisEarly(
   if (isOther || !runsHere({ agent, redisUrl: environment.FLEET_REDIS_URL || undefined })) return;
   const heapMb = Number(environment.FLEET_ANALYSIS_HEAP_MB);
   // What fails here fails again, with its reason, when the command does it.
-  start(heapMb > 0 ? heapMb : DEFAULT_HEAP_MB).catch(() => undefined);
+  start(args[0], heapMb > 0 ? heapMb : DEFAULT_HEAP_MB).catch(() => undefined);
 }
 
-async function start(heapMb: number): Promise<void> {
+async function start(command: string | undefined, heapMb: number): Promise<void> {
   const [{ startAnalysisThread }, { startPython }] = await Promise.all([
     import('../../fleet/start-analysis-thread.js'),
     import('../../solution/parses-as-python.js'),
   ]);
   startAnalysisThread(heapMb);
   startPython();
+  if (command !== 'check') return;
+  // These load each other one after the other, and each waits for its file.
+  await Promise.all([
+    import('../commands/check.js'),
+    import('../check/check-here.js'),
+    import('../../processors/solution-check.js'),
+  ]);
 }
