@@ -45,7 +45,7 @@ describe('SPEC-SIL-009: the checks of a pair', () => {
           expect(more.evidence?.value ?? 0).toBeGreaterThanOrEqual((bare.evidence?.value ?? 0) - 0.05);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -62,7 +62,7 @@ describe('SPEC-SIL-009: the checks of a pair', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 

@@ -49,7 +49,7 @@ describe('SPEC-SIL-009: tokens', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -90,7 +90,7 @@ describe('SPEC-SIL-009: tokens', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

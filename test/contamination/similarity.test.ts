@@ -52,7 +52,7 @@ describe('SPEC-SIL-009: matched regions', () => {
         expect(length).toBe(longest < MIN_REGION_LENGTH ? 0 : longest);
         if (found !== undefined) expect(a.slice(...found.output)).toBe(b.slice(...found.known));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -37,7 +37,7 @@ describe('SPEC-SIL-009: trigram similarity is the published number to the last d
       fc.property(related, ([a, b]) => {
         expect(trigramSimilarity(a, b)).toBe(publishedSimilarity(a, b));
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 
@@ -50,7 +50,7 @@ describe('SPEC-SIL-009: trigram similarity is the published number to the last d
         const second = long.slice(0, other) + b + long.slice(other + 300);
         expect(trigramSimilarity(first, second)).toBe(publishedSimilarity(first, second));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
