@@ -10,5 +10,13 @@ export function configuredControl(config: Config): CallControlOptions {
     cache: config.callCache === 'on',
     quotaParkMs: config.quotaParkMs,
     callWaitMs: config.callWaitMs,
+    batches: {
+      ...(config.batchAfterMs === undefined ? {} : { afterMs: config.batchAfterMs }),
+      collectMs: config.batchCollectMs,
+      pollMs: config.batchPollMs,
+      marginMs: config.batchMarginMs,
+      // Most batches end within an hour, and four times the margin is one by default.
+      minMs: 4 * config.batchMarginMs,
+    },
   };
 }

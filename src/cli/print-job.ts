@@ -37,12 +37,16 @@ export function detailLines(view: JobView, colors: Colors, width: number | undef
 }
 
 /** What the calls of all runs of a job came to; nothing for one that made none. */
-function callLines({ usage, callsInDoubt = [] }: JobView): string[] {
+function callLines({ usage, callsInDoubt = [], callsInBatches = [] }: JobView): string[] {
   const lines: string[] = [];
   if (usage.calls + usage.reusedCalls > 0) {
     const cost = usage.costUsd === null ? 'at no known price' : `for ${usd(usage.costUsd)}`;
     const reused = usage.reusedCalls === 0 ? '' : `; ${usage.reusedCalls} answered before and used again`;
     lines.push(`calls: ${usage.calls} ${cost}${reused}`);
+  }
+  if (callsInBatches.length > 0) {
+    const which = callsInBatches.map(({ step, turn }) => `${step} ${turn}`).join(', ');
+    lines.push(`in batches: ${plural(callsInBatches.length, 'call')} (${which}), at half the price`);
   }
   if (callsInDoubt.length === 0) return lines;
   const priced = callsInDoubt.flatMap(({ likelyUsd }) => (likelyUsd === null ? [] : [likelyUsd]));
@@ -89,7 +93,10 @@ function followUpLines(view: JobView, colors: Colors, width: number | undefined)
   });
   const usage = usageOfChain(view);
   if (lines.length === 0 || usage.calls === view.usage.calls) return lines;
-  return [...lines, ...callLines({ ...view, usage, callsInDoubt: [] }).map((line) => `all jobs: ${line}`)];
+  return [
+    ...lines,
+    ...callLines({ ...view, usage, callsInDoubt: [], callsInBatches: [] }).map((line) => `all jobs: ${line}`),
+  ];
 }
 
 function outcomeOf({ id = '', skipped, error, job }: FollowUpView, colors: Colors): string {

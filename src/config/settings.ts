@@ -34,6 +34,17 @@ const decimal = z
 const count = (fallback: number, min: number, max: number) =>
   decimal.pipe(z.number().int().min(min).max(max)).default(fallback);
 
+/** A duration as in `90m`, `6h` or `2d`, in milliseconds. */
+const duration = z
+  .string()
+  .trim()
+  .regex(/^\d{1,5}[mhd]$/, 'must be a duration as in 90m, 6h or 2d')
+  .transform(
+    (text) =>
+      Number(text.slice(0, -1)) *
+      { m: 60_000, h: 3_600_000, d: 86_400_000 }[text.slice(-1) as 'm' | 'h' | 'd'],
+  );
+
 /** Texts separated by commas; unset is undefined. */
 const list = z
   .string()
@@ -174,6 +185,30 @@ export const SETTINGS = {
     'off',
     z.enum(['on', 'off']).default('off'),
     'Whether other jobs with exactly the same request reuse an answer.',
+  ),
+  batchAfterMs: setting(
+    'FLEET_BATCH_AFTER',
+    'unset: they are sent at once',
+    duration.optional(),
+    'Deadline of jobs that name none, counted from their submission, as in `6h` (batches.md): those that can wait cost half.',
+  ),
+  batchCollectMs: setting(
+    'FLEET_BATCH_COLLECT_MS',
+    '60000',
+    count(60_000, 1, MAX_TIMER_MS),
+    'How long the first call of a batch waits for others.',
+  ),
+  batchPollMs: setting(
+    'FLEET_BATCH_POLL_MS',
+    '60000',
+    count(60_000, 1, MAX_TIMER_MS),
+    'How often a batch is looked at.',
+  ),
+  batchMarginMs: setting(
+    'FLEET_BATCH_MARGIN_MS',
+    '900000',
+    count(900_000, 1, MAX_TIMER_MS),
+    'So long before its deadline a job sends a call by itself; twice as long before it leaves its batch, and a call is only queued if its job has six times as long.',
   ),
   modelLimits: setting(
     'FLEET_MODEL_LIMITS',

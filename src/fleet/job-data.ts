@@ -98,10 +98,14 @@ export function heritageOf(job: Job): ChildHeritage {
   return defined({ ...own, ...payer, tags: lineage, parentKey: jobKey(job) });
 }
 
-/** By when the job has to end, in milliseconds since 1970, if it can wait. */
-export function deadlineOfJob(job: Job): { readonly deadline?: number } {
+/**
+ * By when the job has to end, in milliseconds since 1970, if it can wait.
+ * @param afterMs Deadline of jobs that name none, counted from their submission.
+ */
+export function deadlineOfJob(job: Job, afterMs: number | undefined): { readonly deadline?: number } {
   const { deadline } = FleetOptionsSchema.safeParse((job.opts as { fleet?: unknown }).fleet).data ?? {};
-  const at = deadline === undefined ? undefined : deadlineOf(deadline, Date.now());
+  const usual = afterMs === undefined ? undefined : job.timestamp + afterMs;
+  const at = deadline === undefined ? usual : deadlineOf(deadline, Date.now());
   return at === undefined ? {} : { deadline: at };
 }
 

@@ -212,7 +212,7 @@ async function processAttempt(
     hasLedger,
     tenant: tenantOf(job),
     ...budgetOf(job),
-    ...deadlineOfJob(job),
+    ...deadlineOfJob(job, context.calls.batches?.afterMs),
   };
   if (!hasCrashed) return processJob(kind, payload, processed, signal, log, context);
   return runIsolated(kind, payload, { ...processed, attempt }, signal, log, context);

@@ -13,8 +13,20 @@ export interface Spending {
   readonly calls: number;
   readonly callsInDoubt: number;
   readonly callsUnderWay: number;
+  /** Calls in batches, or waiting for one. */
+  readonly callsInBatches: number;
   /** How many sends of the day ended with each outcome class. */
   readonly outcomes: Readonly<Record<string, number>>;
+}
+
+/** The calls that wait in batches, or for one. */
+interface BatchedCalls {
+  /** Calls that wait for the next batch. */
+  readonly queued: number;
+  /** Calls in batches that were sent. */
+  readonly sent: number;
+  /** Batches that were sent and have not ended. */
+  readonly batches: number;
 }
 
 /** A model whose circuit is open for the whole fleet. */
@@ -31,6 +43,7 @@ export interface CostReader {
   today(fleet: FleetClient): Promise<Spending>;
   /** @param tenant Only the part of this bound tenant, with its budget. */
   ofRun(fleet: FleetClient, run: string, tenant?: string): Promise<Spending>;
+  batchedCalls(fleet: FleetClient): Promise<BatchedCalls>;
   /** Models whose circuit is open now. */
   blockedModels(fleet: FleetClient): Promise<readonly BlockedModel[]>;
 }

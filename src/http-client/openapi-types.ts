@@ -1014,6 +1014,13 @@ export interface components {
         };
         Job: {
             attempts: number;
+            /** @description Agent calls that wait in a batch, or for one, with their likely price there. */
+            callsInBatches?: {
+                likelyUsd: number | null;
+                model: string;
+                step: string;
+                turn: number;
+            }[];
             /** @description Agent calls of which nobody knows whether they were answered and billed. */
             callsInDoubt?: {
                 likelyUsd: number | null;
@@ -1053,6 +1060,13 @@ export interface components {
         };
         "Job-contamination": {
             attempts: number;
+            /** @description Agent calls that wait in a batch, or for one, with their likely price there. */
+            callsInBatches?: {
+                likelyUsd: number | null;
+                model: string;
+                step: string;
+                turn: number;
+            }[];
             /** @description Agent calls of which nobody knows whether they were answered and billed. */
             callsInDoubt?: {
                 likelyUsd: number | null;
@@ -1314,6 +1328,13 @@ export interface components {
         };
         "Job-extract": {
             attempts: number;
+            /** @description Agent calls that wait in a batch, or for one, with their likely price there. */
+            callsInBatches?: {
+                likelyUsd: number | null;
+                model: string;
+                step: string;
+                turn: number;
+            }[];
             /** @description Agent calls of which nobody knows whether they were answered and billed. */
             callsInDoubt?: {
                 likelyUsd: number | null;
@@ -1388,6 +1409,13 @@ export interface components {
         };
         "Job-refinement-loop": {
             attempts: number;
+            /** @description Agent calls that wait in a batch, or for one, with their likely price there. */
+            callsInBatches?: {
+                likelyUsd: number | null;
+                model: string;
+                step: string;
+                turn: number;
+            }[];
             /** @description Agent calls of which nobody knows whether they were answered and billed. */
             callsInDoubt?: {
                 likelyUsd: number | null;
@@ -1534,6 +1562,13 @@ export interface components {
         };
         "Job-solution-check": {
             attempts: number;
+            /** @description Agent calls that wait in a batch, or for one, with their likely price there. */
+            callsInBatches?: {
+                likelyUsd: number | null;
+                model: string;
+                step: string;
+                turn: number;
+            }[];
             /** @description Agent calls of which nobody knows whether they were answered and billed. */
             callsInDoubt?: {
                 likelyUsd: number | null;
@@ -1698,6 +1733,13 @@ export interface components {
         };
         "Job-summarize": {
             attempts: number;
+            /** @description Agent calls that wait in a batch, or for one, with their likely price there. */
+            callsInBatches?: {
+                likelyUsd: number | null;
+                model: string;
+                step: string;
+                turn: number;
+            }[];
             /** @description Agent calls of which nobody knows whether they were answered and billed. */
             callsInDoubt?: {
                 likelyUsd: number | null;
@@ -1812,6 +1854,13 @@ export interface components {
         };
         RunJob: {
             attempts: number;
+            /** @description Agent calls that wait in a batch, or for one, with their likely price there. */
+            callsInBatches?: {
+                likelyUsd: number | null;
+                model: string;
+                step: string;
+                turn: number;
+            }[];
             /** @description Agent calls of which nobody knows whether they were answered and billed. */
             callsInDoubt?: {
                 likelyUsd: number | null;

@@ -1,3 +1,6 @@
+/** The deadline of what somebody waits for. */
+export const NOW = '+0m';
+
 /** Options of a submission, the same for single jobs, batches and flows. */
 export interface AddOptions {
   /**

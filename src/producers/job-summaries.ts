@@ -9,12 +9,12 @@ import { type JobLocation, jobNotFound } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { tagsOf } from './job-tags.js';
 import {
-  callsInDoubt,
   defined,
   errorOf,
   isBetween,
   type JobView,
   MAX_REREADS,
+  openCalls,
   publicState,
   stateWith,
   usageOf,
@@ -127,7 +127,7 @@ async function summarize(
       ...defined({
         progress: progressOf(progress),
         error: await errorOf(fleet, shown, failedReason ?? undefined, key),
-        callsInDoubt: callsInDoubt(calls),
+        ...openCalls(calls),
         parent: parentOf(parentKey),
         startedAt: isoTime(flags.startedOn ?? storedNumber(processedOn)),
         endedAt: isoTime(endedAt),

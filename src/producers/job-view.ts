@@ -48,6 +48,8 @@ export interface JobView {
   readonly usage: Usage;
   /** Agent calls in doubt, which may have been answered and billed, with their likely price. */
   readonly callsInDoubt?: readonly Pick<CallRecord, 'step' | 'turn' | 'model' | 'likelyUsd'>[];
+  /** Agent calls that wait in a batch, or for one, with their likely price there. */
+  readonly callsInBatches?: readonly Pick<CallRecord, 'step' | 'turn' | 'model' | 'likelyUsd'>[];
   readonly tags: Readonly<Record<string, string>>;
   readonly parent?: string;
   /** What became of the follow-ups, once the job has its result; its state is `waiting-children` until they have ended. */
@@ -88,10 +90,14 @@ export function usageOf(reported: Usage, calls: readonly CallRecord[]): Usage {
   return calls.length === 0 ? reported : { ...usageOfRecords(calls), reusedCalls: reported.reusedCalls };
 }
 
-export function callsInDoubt(calls: readonly CallRecord[]): JobView['callsInDoubt'] {
-  const inDoubt = calls.filter(({ state }) => state === 'in-doubt');
-  if (inDoubt.length === 0) return undefined;
-  return inDoubt.map(({ step, turn, model, likelyUsd }) => ({ step, turn, model, likelyUsd }));
+/** The calls of a job that have no end, as views show them. */
+export function openCalls(calls: readonly CallRecord[]): Pick<JobView, 'callsInDoubt' | 'callsInBatches'> {
+  const inState = (wanted: CallRecord['state']) => {
+    const found = calls.filter(({ state }) => state === wanted);
+    if (found.length === 0) return undefined;
+    return found.map(({ step, turn, model, likelyUsd }) => ({ step, turn, model, likelyUsd }));
+  };
+  return defined({ callsInDoubt: inState('in-doubt'), callsInBatches: inState('in-batch') });
 }
 
 export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
@@ -265,7 +271,7 @@ export async function viewJob(
       progress: typeof job.progress === 'string' ? job.progress : undefined,
       waitReason: await waitReasonOf(fleet, shown, kind, key),
       ...outcome,
-      callsInDoubt: callsInDoubt(calls),
+      ...openCalls(calls),
       parent: job.parent?.id,
       followUps: followUps && (await Promise.all(followUps.map((outcome) => viewFollowUp(fleet, outcome)))),
       startedAt: isoTime(flags.startedOn ?? job.processedOn),

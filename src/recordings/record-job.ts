@@ -128,7 +128,7 @@ async function recordedCall(
     step,
     turn,
     model,
-    state: state === 'sent' ? 'in-doubt' : state,
+    state: state === 'sent' || state === 'in-batch' ? 'in-doubt' : state,
     outcome: isKnown ? (end.outcome as OutcomeClass) : 'incomplete',
     detail: end?.detail,
     tokens: end?.tokens,

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { BatchTiming } from '../../src/calls/batches/batch-timing.js';
+import { readBatches } from '../../src/calls/batches/read-batches.js';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -44,7 +45,7 @@ async function startFleet(reply?: Script) {
 
 describe('a job that can wait', () => {
   it('is answered by a batch, at half the price, and has no slot meanwhile', async () => {
-    const { check, work, batches, api, costs, records, left } = await startFleet();
+    const { fleet, check, work, batches, api, costs, records, left } = await startFleet();
     const jobs = await Promise.all(['one', 'two', 'three'].map((name) => check(name)));
     const worker = await work();
     await batches.created(1);
@@ -52,7 +53,10 @@ describe('a job that can wait', () => {
     const [first] = jobs;
     expect(await first?.view()).toMatchObject({
       progress: expect.stringContaining('in a batch, at half the price'),
+      callsInBatches: [{ step: 'detect', turn: 1, model: 'claude-test' }],
     });
+    expect(await costs()).toMatchObject({ calls: 0, callsInBatches: 3, callsUnderWay: 0 });
+    expect(await readBatches(fleet.client, fleet.prefix)).toEqual({ queued: 0, sent: 3, batches: 1 });
     expect(await records(first?.id ?? '')).toMatchObject([
       { step: 'detect', state: 'in-batch', batch: true },
     ]);
@@ -64,7 +68,8 @@ describe('a job that can wait', () => {
     expect(await first?.view()).toMatchObject({ usage });
     expect(api.requests).toHaveLength(0);
     expect(batches.lines).toHaveLength(3);
-    expect(await costs()).toMatchObject({ calls: 3, spentUsd: 0.003, reservedUsd: 0 });
+    const spent = { calls: 3, spentUsd: 0.003, batchCalls: 3, batchUsd: 0.003 };
+    expect(await costs()).toMatchObject({ ...spent, reservedUsd: 0, callsInBatches: 0 });
     await worker.stop(1_000);
     expect(await left()).toEqual([]);
   });
@@ -92,6 +97,16 @@ describe('a job that can wait', () => {
     await Promise.all([near.result(), none.result()]);
     expect(api.requests).toHaveLength(2);
     expect(batches.lines).toHaveLength(0);
+  });
+
+  it('has the deadline of the worker if it names none', async () => {
+    const { fleet, check, work, batches, api } = await startFleet();
+    batches.endAtOnce();
+    await work({ afterMs: 86_400_000 });
+    const [none, now] = await Promise.all([addSolutionCheck(fleet, script('none')), check('now', '+0m')]);
+    expect(await none.result()).toMatchObject({ usage: { costUsd: 0.001 } });
+    expect(await now.result()).toMatchObject({ usage: { costUsd: 0.002 } });
+    expect([batches.lines.length, api.requests.length]).toEqual([1, 1]);
   });
 
   it.each([

@@ -12,6 +12,7 @@ describe('what the configuration holds agent calls to', () => {
       cache: false,
       quotaParkMs: 600_000,
       callWaitMs: 86_400_000,
+      batches: { collectMs: 60_000, pollMs: 60_000, marginMs: 900_000, minMs: 3_600_000 },
     });
   });
 
@@ -23,6 +24,10 @@ describe('what the configuration holds agent calls to', () => {
       FLEET_QUOTA_PARK_MS: '1000',
       FLEET_CALL_WAIT_MS: '2000',
       FLEET_MODEL_LIMITS: '{"m":{"requests":5},"*":{"inputTokens":10}}',
+      FLEET_BATCH_AFTER: '6h',
+      FLEET_BATCH_COLLECT_MS: '100',
+      FLEET_BATCH_POLL_MS: '200',
+      FLEET_BATCH_MARGIN_MS: '300',
     });
     expect(options).toMatchObject({
       budgetUsd: 0.5,
@@ -30,6 +35,7 @@ describe('what the configuration holds agent calls to', () => {
       cache: true,
       quotaParkMs: 1_000,
       callWaitMs: 2_000,
+      batches: { afterMs: 21_600_000, collectMs: 100, pollMs: 200, marginMs: 300, minMs: 1_200 },
     });
     expect(limitsOf('m', options.limits ?? {})).toEqual({ requests: 5, input: undefined, output: undefined });
     expect(limitsOf('other', options.limits ?? {})).toEqual({
@@ -37,6 +43,11 @@ describe('what the configuration holds agent calls to', () => {
       input: 10,
       output: undefined,
     });
+  });
+
+  it.each(['6', '6 hours', '-1h', '+6h'])('a deadline of "%s" is refused by name', (value) => {
+    const refused = expect.objectContaining({ code: 'invalid-configuration', field: 'FLEET_BATCH_AFTER' });
+    expect(() => control({ FLEET_BATCH_AFTER: value })).toThrow(refused);
   });
 
   it('a budget of nothing is a budget', () => {

@@ -1,5 +1,7 @@
 /** When calls are sent in batches, and how large those are. Times in milliseconds. */
 export interface BatchTiming {
+  /** Deadline of jobs that name none, counted from their submission; default: their calls are sent at once. */
+  readonly afterMs?: number;
   /** How long the first call of a batch waits for others. */
   readonly collectMs: number;
   /** How often a batch is looked at. */

@@ -10,7 +10,7 @@ import { BATCH_PRICE } from '../cost.js';
 import type { CallingJob } from '../job-interceptor.js';
 import type { JobLedger } from '../ledger/job-ledger.js';
 import { lostJob } from '../refusals.js';
-import type { BatchTiming } from './batch-timing.js';
+import { type BatchTiming, DEFAULT_BATCH_TIMING } from './batch-timing.js';
 import { removedEnd } from './line-outcome.js';
 import { LEAVE_LINE, QUEUE_LINE } from './line-scripts.js';
 
@@ -60,6 +60,7 @@ export class JobLines {
     }
     if (this.#job.deadline === undefined) return;
     if (timing === undefined || (call.provider ?? 'anthropic') !== 'anthropic') {
+      if (!this.#mayWait(call, ledger, DEFAULT_BATCH_TIMING, deadline)) return;
       this.#warnOnce(
         'its deadline changes nothing: the agents of this worker have no batches, so its calls are sent at once',
       );

@@ -7,7 +7,8 @@ import { runAccount } from './run-account.js';
 
 const SUMMED = [
   ...(['spentUsd', 'inDoubtUsd', 'assumedUsd', 'reservedUsd'] as const),
-  ...(['calls', 'callsInDoubt', 'unpricedCalls', 'callsUnderWay'] as const),
+  ...(['calls', 'callsInDoubt', 'unpricedCalls', 'callsUnderWay', 'callsInBatches'] as const),
+  ...(['batchCalls', 'batchUsd'] as const),
   ...(['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const),
 ];
 
@@ -37,6 +38,12 @@ export interface Costs {
   readonly calls: number;
   readonly callsInDoubt: number;
   readonly callsUnderWay: number;
+  /** Calls in batches, or waiting for one; `reservedUsd` includes the most that they can cost. */
+  readonly callsInBatches: number;
+  /** Calls that were answered in batches, at half the price: a part of `calls`. */
+  readonly batchCalls: number;
+  /** What these cost: a part of `spentUsd`. */
+  readonly batchUsd: number;
   /** Calls whose cost is not known: of models without a known price, or without a count of what they used. */
   readonly unpricedCalls: number;
   /** What budgets count for these: their tokens at the dearest price, or the most that they could cost. */
@@ -122,6 +129,9 @@ async function readAccount(
     calls: amount('calls'),
     callsInDoubt: amount('callsInDoubt') + Number(gone),
     callsUnderWay: Number(underWay),
+    callsInBatches: amount('inBatch'),
+    batchCalls: amount('batchCalls'),
+    batchUsd: fromNano(amount('batchSpent')),
     unpricedCalls: amount('unpricedCalls'),
     assumedUsd: fromNano(amount('assumed')),
     inputTokens: amount('input'),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { mapInChunks } from '../../event-loop.js';
+import { NOW } from '../../producers/add-options.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { Solution } from '../../queues/common.js';
 import { withSession } from '../session.js';
@@ -25,7 +26,8 @@ export const checkByFleet: CheckFiles = ({
     ...(trial ? { trial } : {}),
     ...(budget === undefined ? {} : { tags: { run: budget.run } }),
   };
-  const options = budget === undefined ? {} : { budgetUsd: budget.budgetUsd };
+  // Somebody waits for it: no call goes into a batch.
+  const options = { deadline: NOW, ...(budget === undefined ? {} : { budgetUsd: budget.budgetUsd }) };
   return withSession(
     config,
     { work: true, isolated: true, workspace },

@@ -59,8 +59,16 @@ function asText(costs: Costs): string {
   lines.push(
     `  tokens: ${inputTokens} in, ${outputTokens} out, ${cacheReadTokens} read from and ${cacheWriteTokens} written to the cache`,
   );
-  if (costs.callsUnderWay > 0) {
-    lines.push(`  under way: ${plural(costs.callsUnderWay, 'call')}, up to ${usd(costs.reservedUsd)}`);
+  if (costs.batchCalls > 0) {
+    lines.push(
+      `  in batches: ${usd(costs.batchUsd)} for ${plural(costs.batchCalls, 'call')}, at half the price`,
+    );
+  }
+  if (costs.callsUnderWay + costs.callsInBatches > 0) {
+    const waiting = costs.callsInBatches === 0 ? '' : ` and ${costs.callsInBatches} in batches`;
+    lines.push(
+      `  under way: ${plural(costs.callsUnderWay, 'call')}${waiting}, up to ${usd(costs.reservedUsd)}`,
+    );
   }
   if (costs.callsInDoubt > 0) {
     lines.push(

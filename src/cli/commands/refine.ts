@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/settings.js';
+import { NOW } from '../../producers/add-options.js';
 import type { RefinementStep } from '../../producers/flows/refinement-step.js';
 import type { ExtractResult } from '../../queues/extract.js';
 import { type BudgetOption, withBudget } from '../budget-option.js';
@@ -100,7 +101,8 @@ async function refineByFleet(
   return withSession(config, { work: true, isolated: true }, async (fleet, submissions) => {
     await warnWithoutWorker(fleet, config, 'extract');
     const handles = await submissions.add(
-      () => addRefinementStep(fleet, step, budgetUsd === undefined ? {} : { budgetUsd }),
+      () =>
+        addRefinementStep(fleet, step, { deadline: NOW, ...(budgetUsd === undefined ? {} : { budgetUsd }) }),
       ({ extract }) => extract,
     );
     const extracted = await handles.extract.result();

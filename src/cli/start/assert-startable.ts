@@ -38,8 +38,19 @@ async function assertWorkable(config: Config, parts: readonly Part[]): Promise<v
   ]);
   PromptRegistry.shared();
   assertCredentials(chooseRunner(config.agent));
+  assertBatches(config);
   assertModels(config);
   assertPrograms(config);
+}
+
+/** Agents without batches would send every call at the full price, and nobody would notice. */
+function assertBatches({ agent, batchAfterMs }: Config): void {
+  if (agent !== 'openai' || batchAfterMs === undefined) return;
+  const { variable } = SETTINGS.batchAfterMs;
+  throw new ConfigurationError(
+    `${variable}: is set, but FLEET_AGENT=openai has no batches; unset one of them`,
+    { field: variable },
+  );
 }
 
 /** Programs that work is done with. Those that no setting names may be missing. */

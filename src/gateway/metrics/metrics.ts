@@ -72,6 +72,8 @@ export class Metrics {
   readonly #spend: Gauge<'state'>;
   readonly #budget: Gauge;
   readonly #underWay: Gauge;
+  readonly #inBatches: Gauge<'state'>;
+  readonly #batches: Gauge;
   readonly #inDoubt: Gauge;
   readonly #outcomes: Gauge<'outcome'>;
   readonly #blocked: Gauge<'model' | 'why'>;
@@ -163,6 +165,12 @@ export class Metrics {
       [],
     );
     this.#underWay = gauge('fleet_agent_calls_under_way', 'Agent calls that are being answered.', []);
+    this.#inBatches = gauge(
+      'fleet_batch_calls',
+      'Agent calls that wait for the next batch (queued), or in one (sent).',
+      ['state'],
+    );
+    this.#batches = gauge('fleet_batches', 'Batches at the provider that have not ended.', []);
     this.#inDoubt = gauge(
       'fleet_agent_calls_in_doubt_today',
       'Agent calls in doubt since midnight UTC: nobody knows whether they were billed.',
@@ -236,7 +244,11 @@ export class Metrics {
   }
 
   async #readCosts({ fleet, costs }: Gateway): Promise<void> {
-    const [today, blocked] = await Promise.all([costs.today(fleet), costs.blockedModels(fleet)]);
+    const [today, blocked, { queued, sent, batches }] = await Promise.all([
+      costs.today(fleet),
+      costs.blockedModels(fleet),
+      costs.batchedCalls(fleet),
+    ]);
     this.#spend.set({ state: 'spent' }, today.spentUsd);
     this.#spend.set({ state: 'in-doubt' }, today.inDoubtUsd);
     this.#spend.set({ state: 'reserved' }, today.reservedUsd);
@@ -244,6 +256,9 @@ export class Metrics {
     else this.#budget.set(today.budgetUsd);
     this.#underWay.set(today.callsUnderWay);
     this.#inDoubt.set(today.callsInDoubt);
+    this.#inBatches.set({ state: 'queued' }, queued);
+    this.#inBatches.set({ state: 'sent' }, sent);
+    this.#batches.set(batches);
     this.#outcomes.reset();
     for (const [outcome, count] of Object.entries(today.outcomes)) this.#outcomes.set({ outcome }, count);
     this.#blocked.reset();

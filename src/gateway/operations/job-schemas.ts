@@ -10,6 +10,13 @@ export const JobFailureResource = JobFailureSchema.meta({ id: 'JobFailure' });
 
 export const UsageResource = UsageSchema.meta({ id: 'Usage' });
 
+const openCall = z.strictObject({
+  step: z.string(),
+  turn: z.int(),
+  model: z.string(),
+  likelyUsd: z.number().nonnegative().nullable(),
+});
+
 const jobFields = {
   id: z.string(),
   kind: z.string().describe('Name of the kind, or of the pipeline queue.'),
@@ -29,16 +36,13 @@ const jobFields = {
   error: JobFailureResource.optional(),
   usage: UsageResource,
   callsInDoubt: z
-    .array(
-      z.strictObject({
-        step: z.string(),
-        turn: z.int(),
-        model: z.string(),
-        likelyUsd: z.number().nonnegative().nullable(),
-      }),
-    )
+    .array(openCall)
     .optional()
     .describe('Agent calls of which nobody knows whether they were answered and billed.'),
+  callsInBatches: z
+    .array(openCall)
+    .optional()
+    .describe('Agent calls that wait in a batch, or for one, with their likely price there.'),
   tags: z.record(z.string(), z.string()),
   parent: z.string().optional().describe('Id of the job that waits for this one.'),
   createdAt: time,

@@ -487,11 +487,11 @@ class CandidateOutcome(_CandidateOutcomeExtras):
     state: Literal["evaluated", "failed"]
 
 
-class CallInDoubt(TypedDict):
+class OpenCall(TypedDict):
     step: str
     turn: int
     model: str
-    #: What it may have cost; None where the price of the model is not known.
+    #: What it probably costs; None where the price of the model is not known.
     likelyUsd: float | None
 
 
@@ -516,7 +516,9 @@ class _JobExtras(TypedDict, total=False):
     #: What came out, in a word (``clean``, ``corrected``, ``contaminated``); absent for kinds without one.
     status: str
     #: Agent calls that were sent and whose outcome nobody knows.
-    callsInDoubt: list[CallInDoubt]
+    callsInDoubt: list[OpenCall]
+    #: Agent calls that wait in a batch, or for one.
+    callsInBatches: list[OpenCall]
     progress: str
     #: Why it waits for children in vain: no worker serves the kind of one of them.
     waitReason: str
