@@ -78,7 +78,7 @@ describe('a job that ends because its workers crashed', () => {
 
 describe('a fleet that is killed with many running jobs', () => {
   it('starts a new job of another tenant at once, while those run again', async () => {
-    const RUNNING = 24;
+    const RUNNING = 16;
     let restarted = false;
     const { fleet, api, worker } = await start(() => (restarted ? leaks() : { kind: 'hang' }));
     // Long enough that a busy worker with so many jobs does not lose them before it is killed.
