@@ -35,7 +35,7 @@ function render(report: ChaosReport, where: string): string {
       .join(', ');
   return [
     `seed ${report.seed}, ${where}: ${accepted} jobs accepted, ${completed} completed, ${report.verified} second checks of corrected scripts, ${report.followUps} follow-ups; failed: ${list(failed) || 'none'}`,
-    `${requests} requests at the provider; ${report.refusedSubmissions} submissions sent again`,
+    `${requests} requests at the provider, ${report.batched} of them in batches; ${report.refusedSubmissions} submissions sent again`,
     `faults: ${list(faults)}; Redis refused by ${list(report.refusals) || 'none'}; ${report.inFlightAtFaults} calls were in flight at them; the provider broke ${report.brokenByProvider} off`,
     `calls in doubt: ${report.callsInDoubt}; answers paid for again: ${report.paidAgain}`,
     ...(report.forgottenJobs === 0

@@ -5,6 +5,7 @@ import {
   type MessagesApi,
   type RecordedRequest,
   type Reply,
+  recordedLine,
   refusalReply,
   startMessagesApi,
   textReply,
@@ -62,6 +63,23 @@ const BEHAVIORS: readonly (readonly [number, Behavior])[] = [
   [1, 'refuse'],
 ];
 
+/** In a batch, no connection breaks; a limit that is reached makes requests expire. */
+const IN_BATCHES: typeof BEHAVIORS = [
+  [80, 'good'],
+  [5, 'rate-limit'],
+  [3, 'overload'],
+  [3, 'truncate'],
+  [6, 'garbage'],
+  [3, 'refuse'],
+];
+
+/** What becomes of the request that creates a batch. */
+const CREATIONS = [
+  [8, 'taken'],
+  [1, 'lost-before'],
+  [1, 'lost-after'],
+] as const;
+
 /** Identifies a script of this run. */
 const MARKER = /marker_(\d+)/;
 
@@ -92,24 +110,27 @@ function rightAnswer(question: string): MessageReply {
 export async function startProvider(seed: number): Promise<Provider> {
   const billed: Billed[] = [];
   const asked = new Map<string, number>();
+  const ask = (request: RecordedRequest, behaviors: typeof BEHAVIORS) => {
+    const question = questionOf(request);
+    const count = (asked.get(question) ?? 0) + 1;
+    asked.set(question, count);
+    const random = randomFrom(seedOf(seed, `${question} ${count}`));
+    const behavior = pick(random, behaviors);
+    const entry: Billed = {
+      question,
+      form: `${request.body.messages.length} ${request.body.max_tokens}`,
+      arrivedAt: Date.now(),
+      good: behavior === 'good' || behavior === 'slow',
+      broken: ['hang', 'stall', 'reset', 'cut'].includes(behavior),
+      endedAt: undefined,
+      aborted: false,
+    };
+    billed.push(entry);
+    return { behavior, entry, reply: replyOf(behavior, question, random) };
+  };
   const api = await startMessagesApi({
     reply: (request) => {
-      const question = questionOf(request);
-      const count = (asked.get(question) ?? 0) + 1;
-      asked.set(question, count);
-      const random = randomFrom(seedOf(seed, `${question} ${count}`));
-      const behavior = pick(random, BEHAVIORS);
-      const entry: Billed = {
-        question,
-        form: `${request.body.messages.length} ${request.body.max_tokens}`,
-        arrivedAt: Date.now(),
-        good: behavior === 'good' || behavior === 'slow',
-        broken: ['hang', 'stall', 'reset', 'cut'].includes(behavior),
-        endedAt: undefined,
-        aborted: false,
-      };
-      billed.push(entry);
-      const reply = replyOf(behavior, question, random);
+      const { entry, reply } = ask(request, BEHAVIORS);
       const over = setTimeout(() => {
         if (!entry.broken) entry.endedAt = Date.now();
       }, reply.delayMs ?? 0);
@@ -121,6 +142,14 @@ export async function startProvider(seed: number): Promise<Provider> {
       return reply;
     },
   });
+  api.batches.fate = (line) => {
+    const { behavior, entry, reply } = ask(recordedLine(line), IN_BATCHES);
+    entry.endedAt = entry.arrivedAt;
+    return behavior === 'rate-limit' ? 'expired' : reply;
+  };
+  api.batches.endAtOnce();
+  const random = randomFrom(seedOf(seed, 'batches'));
+  for (let created = 0; created < 10_000; created += 1) api.batches.creations.push(pick(random, CREATIONS));
   return { api, billed };
 }
 

@@ -41,6 +41,8 @@ export interface ChaosReport extends Evaluation {
   readonly seed: number;
   readonly accepted: number;
   readonly requests: number;
+  /** Of these, those that came in batches. */
+  readonly batched: number;
   readonly refusedSubmissions: number;
   readonly faults: Readonly<Record<string, number>>;
   /** How often Redis refused writes in each way. */
@@ -109,6 +111,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
         seed,
         accepted: pipeline.accepted.length,
         requests: provider.billed.length,
+        batched: provider.api.batches.lines.length,
         refusedSubmissions: pipeline.refusedSubmissions,
         faults: breaker.counts,
         refusals: breaker.refusals,
@@ -159,6 +162,9 @@ function workerEnvironment(redisUrl: string, apiUrl: string): Record<string, str
     FLEET_CALL_IDLE_MS: '1500',
     FLEET_CALL_TIMEOUT_MS: '4000',
     FLEET_BUDGET_USD: '100000',
+    FLEET_BATCH_COLLECT_MS: '300',
+    FLEET_BATCH_POLL_MS: '300',
+    FLEET_BATCH_TIMEOUT_MS: '2000',
     FLEET_LOG_LEVEL: 'info',
     ANTHROPIC_API_KEY: 'test-key',
     ANTHROPIC_BASE_URL: apiUrl,

@@ -15,6 +15,9 @@ export function configuredControl(config: Config): CallControlOptions {
       collectMs: config.batchCollectMs,
       pollMs: config.batchPollMs,
       marginMs: config.batchMarginMs,
+      requestMs: config.batchTimeoutMs,
+      // As the jobs of a crashed worker, its batches are taken over after that time.
+      leaseMs: config.lockMs,
       // Most batches end within an hour, and four times the margin is one by default.
       minMs: 4 * config.batchMarginMs,
     },

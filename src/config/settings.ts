@@ -210,6 +210,12 @@ export const SETTINGS = {
     count(900_000, 1, MAX_TIMER_MS),
     'So long before its deadline a job sends a call by itself; twice as long before it leaves its batch, and a call is only queued if its job has six times as long.',
   ),
+  batchTimeoutMs: setting(
+    'FLEET_BATCH_TIMEOUT_MS',
+    '300000',
+    count(300_000, 1, MAX_TIMER_MS),
+    'Longest duration of one request about batches; after twice as long, a batch that the provider does not list was not created.',
+  ),
   modelLimits: setting(
     'FLEET_MODEL_LIMITS',
     'unset: what the provider says',

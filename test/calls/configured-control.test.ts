@@ -12,7 +12,14 @@ describe('what the configuration holds agent calls to', () => {
       cache: false,
       quotaParkMs: 600_000,
       callWaitMs: 86_400_000,
-      batches: { collectMs: 60_000, pollMs: 60_000, marginMs: 900_000, minMs: 3_600_000 },
+      batches: {
+        collectMs: 60_000,
+        pollMs: 60_000,
+        marginMs: 900_000,
+        minMs: 3_600_000,
+        requestMs: 300_000,
+        leaseMs: 20_000,
+      },
     });
   });
 

@@ -17,6 +17,7 @@ describe('chaos', () => {
     expect(report.completed).toBeGreaterThan(0);
     expect(report.verified).toBeGreaterThan(0);
     expect(report.followUps).toBeGreaterThan(0);
+    expect(report.batched).toBeGreaterThan(0);
     expect(report.inFlightAtFaults).toBeGreaterThan(0);
     // A busy machine may not come as far as to the last ones.
     expect(report.faults['kill-worker']).toBe(1);

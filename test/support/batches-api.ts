@@ -25,7 +25,7 @@ export type LineFate = Reply | 'expired' | 'canceled';
 export class BatchesApi {
   readonly batches: ApiBatch[] = [];
   /** How the next creations end: refused, or with a broken connection before or after the batch exists. */
-  readonly creations: ('refused' | 'lost-before' | 'lost-after')[] = [];
+  readonly creations: ('taken' | 'refused' | 'lost-before' | 'lost-after')[] = [];
   /** Set: results break off after so many lines, once. */
   breakResultsAfter: number | undefined;
   /** Whether the server has forgotten all batches. */

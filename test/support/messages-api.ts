@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BatchesApi } from './batches-api.js';
+import { BatchesApi, type BatchLine } from './batches-api.js';
 import { asMessagesBody, type ChatBody } from './chat-api-request.js';
 import { chatEvents, unfinishedEvents, wholeChat } from './chat-api-stream.js';
 import { errorReply, type MessageReply, type Reply } from './messages-api-replies.js';
@@ -67,7 +67,7 @@ export async function startMessagesApi(options: {
   let lines = 0;
   const batches = new BatchesApi((line) => {
     lines += 1;
-    return replyTo(options.reply, recorded(line.params, line.params as RequestBody), lines - 1);
+    return replyTo(options.reply, recordedLine(line), lines - 1);
   });
   const arrivals: { count: number; resolve: () => void }[] = [];
 
@@ -125,6 +125,11 @@ export async function startMessagesApi(options: {
         server.closeAllConnections();
       }),
   };
+}
+
+/** A request of a batch as one that came by itself. */
+export function recordedLine({ params }: BatchLine): RecordedRequest {
+  return recorded(params, params as RequestBody);
 }
 
 function recorded(json: unknown, body: RequestBody): RecordedRequest {
