@@ -61,6 +61,12 @@ export {
   listDeadLetters,
   retryDeadLetters,
 } from './producers/dead-letters.js';
+export {
+  type Disagreement,
+  type DisagreementFilter,
+  type DisputedLeak,
+  listDisagreements,
+} from './producers/disagreements.js';
 export { addExtract } from './producers/extract.js';
 export { FleetClient, type FleetClientOptions } from './producers/fleet-client.js';
 export { type BatchOutcome, batchOutcomes } from './producers/flows/batch-outcomes.js';

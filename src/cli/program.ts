@@ -30,6 +30,10 @@ const COMMAND_MODULES: readonly CommandModule[] = [
     names: ['record', 'replay'],
     load: async () => (await import('./commands/recordings.js')).addRecordingCommands,
   },
+  {
+    names: ['disagreements'],
+    load: async () => (await import('./commands/disagreements.js')).addDisagreementsCommand,
+  },
   { names: ['costs'], load: async () => (await import('./commands/costs.js')).addCostsCommand },
   { names: ['worker'], load: async () => (await import('./commands/worker.js')).addWorkerCommand },
   { names: ['serve'], load: async () => (await import('./commands/serve.js')).addServeCommand },

@@ -7,6 +7,10 @@ import { jsonReply } from '../support/messages-api.js';
 const FILL = 'df["Age"] = df["Age"].fillna(df["Age"].median())';
 const SCALE = ['mm = MinMaxScaler()', 'df[:] = mm.fit_transform(df)'];
 const SPLIT = 'a, b, ya, yb = train_test_split(df, target, test_size=0.25, random_state=7)';
+const BETWEEN = [
+  'names = list(df.columns)',
+  ...Array.from({ length: 15 }, (_, at) => `print("column ${at}:", names[${at}])`),
+];
 const SCRIPT = [
   'import pandas as pd',
   'from sklearn.model_selection import train_test_split',
@@ -16,15 +20,13 @@ const SCRIPT = [
   'df = pd.read_csv("p.csv")',
   'target = df.pop("T").astype(int)',
   FILL,
-  'names = list(df.columns)',
-  'print("columns:", len(names))',
+  ...BETWEEN,
   ...SCALE,
   SPLIT,
   'clf = LogisticRegression().fit(a, ya)',
   'print("Final Validation Performance:", roc_auc_score(yb, clf.predict_proba(b)[:, 1]))',
   '',
 ].join('\n');
-const BETWEEN = ['names = list(df.columns)', 'print("columns:", len(names))'];
 const BLOCK = [FILL, ...BETWEEN, ...SCALE, SPLIT].join('\n');
 const CORRECTED = [
   ...BETWEEN,
@@ -37,16 +39,19 @@ const CORRECTED = [
   'b[:] = mm.transform(b)',
 ].join('\n');
 /** The scaler alone. */
-const HALF = [FILL, ...BETWEEN, ...CORRECTED.split('\n').slice(2, 3), ...CORRECTED.split('\n').slice(6)].join(
-  '\n',
-);
+const HALF = [
+  FILL,
+  ...BETWEEN,
+  ...CORRECTED.split('\n').slice(16, 17),
+  ...CORRECTED.split('\n').slice(20),
+].join('\n');
 const SCALE_BLOCK = [...SCALE, SPLIT].join('\n');
 
-/** What the edits of the block give: lines 1, 4, 5 and 6 of it. */
+/** What the edits of the block give: line 1, and the last three. */
 const EDITS = {
   edits: [
     { first_line: 1, last_line: 1, new_lines: '' },
-    { first_line: 4, last_line: 6, new_lines: CORRECTED.slice(CORRECTED.indexOf(SPLIT)) },
+    { first_line: 18, last_line: 20, new_lines: CORRECTED.slice(CORRECTED.indexOf(SPLIT)) },
   ],
 };
 
@@ -127,7 +132,7 @@ describe('a correction as edits', () => {
       [leaks(BLOCK), jsonReply(wrong), correction(CORRECTED)],
       asEdits,
     );
-    expect(requests[2]?.text).toContain('an edit is of the lines 3 to 40, and the block has 6 lines');
+    expect(requests[2]?.text).toContain('an edit is of the lines 3 to 40, and the block has 20 lines');
     expect(requests[2]?.body.output_config).toBeUndefined();
     expect(result.status).toBe('corrected');
   });

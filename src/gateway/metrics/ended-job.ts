@@ -1,7 +1,15 @@
+import { z } from 'zod';
 import { decodeFailure } from '../../queues/failure.js';
 import { RESULT_FIELD, RESULT_TIME_FIELD, STARTED_FIELD } from '../../queues/follow-ups/own-result.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../../queues/usage.js';
 import { DURATION_BOUNDS, totalField } from './statistics-keys.js';
+
+const AuditSchema = z.object({
+  staticFirst: z.object({
+    audit: z.object({ agrees: z.boolean(), analysis: z.string(), agent: z.string() }),
+  }),
+});
+type Audit = z.infer<typeof AuditSchema>['staticFirst']['audit'];
 
 type Outcome = 'completed' | 'failed' | 'cancelled';
 
@@ -18,6 +26,8 @@ export interface EndedJob {
    */
   readonly durationMs: number | undefined;
   readonly usage: Usage;
+  /** What the agent said of a script that static analysis was certain of, if it was asked for comparison. */
+  readonly audit?: Audit | undefined;
 }
 
 /** Fields of a job's hash that are needed, in the order that `endedJob` takes their values. */
@@ -51,9 +61,10 @@ export function endedJob(
   if (!finishedOn) return undefined;
   const failure = event === 'failed' ? decodeFailure(failedReason ?? '') : undefined;
   const isCancelled = event === 'failed' && (cancelled !== null || failure?.code === 'job-cancelled');
+  // A job that was cancelled while it waited for its follow-ups has paid for its result.
+  const result = parsed(returned ?? own);
   const usage = UsageSchema.safeParse(
-    // A job that was cancelled while it waited for its follow-ups has paid for its result.
-    (parsed(returned ?? own) as { usage?: unknown } | undefined)?.usage ?? parsed(failedUsage),
+    (result as { usage?: unknown } | undefined)?.usage ?? parsed(failedUsage),
   );
   const [start, end] = started && resultOn ? [started, resultOn] : [processedOn, finishedOn];
   return {
@@ -63,6 +74,7 @@ export function endedJob(
     endedAt: Number(finishedOn),
     durationMs: start ? Math.max(0, Number(end) - Number(start)) : undefined,
     usage: usage.data ?? NO_USAGE,
+    audit: AuditSchema.safeParse(result).data?.staticFirst.audit,
   };
 }
 
@@ -73,6 +85,7 @@ export function totalsOf({
   reason,
   durationMs,
   usage,
+  audit,
 }: EndedJob): [field: string, by: number][] {
   const sums: [string, number][] = [
     [totalField('jobs', kind, outcome, reason), 1],
@@ -85,6 +98,8 @@ export function totalsOf({
     [totalField('cost', kind), usage.costUsd ?? 0],
     [totalField('unpriced', kind), usage.costUsd === null ? 1 : 0],
   ];
+  if (audit !== undefined) sums.push([totalField('audits', kind), 1]);
+  if (audit?.agrees === false) sums.push([totalField('disagreements', kind, audit.analysis, audit.agent), 1]);
   if (durationMs !== undefined) {
     const seconds = durationMs / 1_000;
     const bound = DURATION_BOUNDS.find((limit) => seconds <= limit);

@@ -4,6 +4,13 @@ import { totalField } from './statistics-keys.js';
 /** Errors of programs and connections; a job ends with none of them. */
 const NOT_OF_JOBS = ['UsageError', 'ConfigurationError', 'RequestError', 'GatewayError', 'RedisError'];
 
+/** Of scripts that static analysis is certain of. */
+const AUDITED = [
+  ['audits'],
+  ['disagreements', 'clean', 'leaky'],
+  ['disagreements', 'leaky', 'clean'],
+] as const;
+
 const REASONS = Object.entries(ERROR_TABLE)
   .filter(([, entry]) => !NOT_OF_JOBS.includes(entry.class))
   .map(([code]) => code);
@@ -21,5 +28,9 @@ export function expectedTotals(kinds: readonly string[]): string[] {
     ...['input', 'output', 'cache-read', 'cache-write'].map((type) => totalField('tokens', kind, type)),
     totalField('cost', kind),
     totalField('unpriced', kind),
+    // Other kinds have no audits.
+    ...(kind === 'solution-check'
+      ? AUDITED.map((parts) => totalField(parts[0], kind, ...parts.slice(1)))
+      : []),
   ]);
 }

@@ -349,6 +349,18 @@ function totalCounters(registry: Registry): TotalCounter[] {
     counter('cost', 'fleet_agent_cost_usd_total', 'Cost of agent calls in US dollars, as far as priced.', [
       'kind',
     ]),
+    counter(
+      'audits',
+      'fleet_audits_total',
+      'Scripts that static analysis was certain of and the agent was asked about for comparison.',
+      ['kind'],
+    ),
+    counter(
+      'disagreements',
+      'fleet_audit_disagreements_total',
+      'Those of which the agent said something else.',
+      ['kind', 'analysis', 'agent'],
+    ),
     counter('unpriced', 'fleet_agent_unpriced_jobs_total', 'Jobs whose cost is not known.', ['kind']),
   ];
 }

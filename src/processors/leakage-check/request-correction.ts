@@ -11,8 +11,11 @@ import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';
 import { gapsExplained } from './gaps-explained.js';
 
-/** Of a shorter block, the edits are no shorter than the whole block. */
-const MIN_EDITED_LINES = 6;
+/**
+ * Of a shorter block, edits save nothing: the request has the numbered lines and the schema besides, and a token of an answer costs
+ * as much as five of a request.
+ */
+const MIN_EDITED_LINES = 20;
 
 /** A correction that is asked for. */
 interface CorrectionRequest {
