@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { MAX_STALLED_COUNT } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
+import { useSharedScripts } from './bullmq-connections.js';
 import { resetStalledCount } from './crash-markers.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
@@ -52,6 +53,7 @@ export function startKindWorker(
     stalledChecks,
   }: KindWorkerOptions,
 ): QueueWorker {
+  useSharedScripts();
   const worker = new QueueWorker(
     kind,
     async (job, token) => {

@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net';
-import { type Command, Redis, type RedisOptions } from 'ioredis';
+import type { Command, Redis, RedisOptions } from 'ioredis';
 import { asRedisError, refusalOf } from './redis-refusal.js';
+import { ScriptSharingRedis } from './script-sharing-redis.js';
 
 /** How long a server may take to say why it closes connections, in milliseconds. */
 const GREETING_MS = 1_000;
@@ -24,7 +25,7 @@ export type FleetRedisOptions = Omit<RedisOptions, 'replyMapping'>;
  * A client of a fleet's Redis. It never works in another database than the one it was asked for: ioredis itself would go on
  * in database 0. It remembers why Redis refuses it.
  */
-export class FleetRedis extends Redis {
+export class FleetRedis extends ScriptSharingRedis {
   #refusal: Error | undefined;
 
   constructor(options: FleetRedisOptions) {

@@ -6,6 +6,7 @@ import { ConfigurationError, RedisError } from '../../src/errors.js';
 import { connectProducer, producerConnection, workerConnection } from '../../src/queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../../src/queues/redis-address.js';
 import { asRedisError } from '../../src/queues/redis-refusal.js';
+import { ScriptSharingRedis } from '../../src/queues/script-sharing-redis.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -214,3 +215,53 @@ function catchError(run: () => unknown): unknown {
   }
   throw new Error('nothing was thrown');
 }
+
+describe('scripts that several connections define', () => {
+  interface WithScript {
+    answer(...args: string[]): Promise<unknown>;
+    answerBuffer(...args: string[]): Promise<unknown>;
+  }
+  let redis: TestRedis;
+  const clients: (ScriptSharingRedis & WithScript)[] = [];
+  beforeEach(async () => {
+    redis = await startTestRedis();
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.disconnect();
+    await redis.stop();
+  });
+
+  function defining(lua: string, numberOfKeys: number, keyPrefix = '') {
+    const client = new ScriptSharingRedis({ path: redis.socketPath, keyPrefix });
+    client.defineCommand('answer', { lua, numberOfKeys });
+    // It tries to connect until the server is back.
+    client.on('error', () => undefined);
+    clients.push(client as ScriptSharingRedis & WithScript);
+    return client as ScriptSharingRedis & WithScript;
+  }
+
+  it('are shared where they are the same, and run on their own connection, alone and in a transaction', async () => {
+    const text = 'return redis.call("GET", KEYS[1]) or ARGV[1]';
+    const [first, second] = [defining(text, 1), defining(text, 1)];
+    expect(second.answer).toBe(first.answer);
+    // Before any other: this connection has never sent the script.
+    expect(await second.answer('k', 'second')).toBe('second');
+    await first.set('k', 'stored');
+    expect(await first.answer('k', 'first')).toBe('stored');
+    expect(await second.answerBuffer('k', '')).toEqual(Buffer.from('stored'));
+    const transaction = second.multi() as ReturnType<ScriptSharingRedis['multi']> & WithScript;
+    void transaction.answer('other', 'in it');
+    expect(await transaction.exec()).toEqual([[null, 'in it']]);
+    // A server that was started again knows no script.
+    await redis.restart();
+    expect(await second.answer('other', 'again')).toBe('again');
+  });
+
+  it('are not shared where their text, keys or prefix of keys differ', async () => {
+    expect(await defining('return ARGV[1]', 1).answer('k', 'a')).toBe('a');
+    expect(await defining('return ARGV[2]', 1).answer('k', 'a', 'b')).toBe('b');
+    expect(await defining('return #KEYS', 2).answer('k', 'l')).toBe(2);
+    expect(await defining('return KEYS[1]', 1, 'mine:').answer('k')).toBe('mine:k');
+    expect(await defining('return KEYS[1]', 1).answer('k')).toBe('k');
+  });
+});
