@@ -1,6 +1,7 @@
 import { JobError } from '../errors.js';
 import type { BuiltInKindName, PayloadInputOf } from '../queues/registry.js';
 import { addJob } from './add-job.js';
+import { NOW } from './add-options.js';
 import { findJob } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobView, viewJob } from './job-view.js';
@@ -29,7 +30,8 @@ export interface JobService {
 /** The jobs of a fleet by its Redis. */
 export function jobsOf(fleet: FleetClient): JobService {
   return {
-    add: async (kind, payload) => (await addJob(fleet, kind, payload)).id,
+    // An agent waits for it: no call goes into a batch.
+    add: async (kind, payload) => (await addJob(fleet, kind, payload, { deadline: NOW })).id,
     view: async (id, waitMs, signal) => {
       if (waitMs > 0) await waitUntilOver(fleet, id, waitMs, signal);
       return viewJob(fleet, await findJob(fleet, id));
