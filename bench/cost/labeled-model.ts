@@ -3,7 +3,7 @@ import type { CostCase } from './cases.js';
 import { type ChangedLines, changedLines } from './changed-lines.js';
 
 /** How often the model is wrong about a script, whatever part of it it is shown. */
-export const ERROR_RATE = 0.06;
+const ERROR_RATE = 0.06;
 
 /** Unchanged lines between two changes that are still one leak for it. */
 const SAME_LEAK = 10;

@@ -8,7 +8,7 @@ import { streamEvents, wholeMessage } from '../../test/support/messages-api-stre
 import type { ModelRequest } from './labeled-model.js';
 
 /** Characters of a token: code and English are near it. No tokenizer is needed to compare ways of asking. */
-export const CHARACTERS_A_TOKEN = 3.5;
+const CHARACTERS_A_TOKEN = 3.5;
 
 /** Milliseconds until an answer begins: only then can others read what the request wrote to the cache. */
 const FIRST_TOKEN_MS = 40;
