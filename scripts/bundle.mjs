@@ -15,8 +15,9 @@ export const THREADS = [
 const COMMAND_LINE = 'cli/main.js';
 export const COMMAND_BUNDLE = 'cli/bundle';
 
-/** Packages that are bundled too: they consist of many modules, and every command needs them. */
-const BUNDLED_PACKAGES = ['zod', 'diff'];
+/** Packages that are bundled too, as they consist of many modules. */
+const PACKAGES_OF_THREADS = ['diff'];
+const PACKAGES_OF_COMMANDS = ['zod', 'diff'];
 
 /**
  * Modules that stay outside of the bundle: their classes are also those of programs that import the package, such as a module with
@@ -49,7 +50,7 @@ export async function bundleThreads(dist, packages) {
       allowOverwrite: true,
       plugins: [
         locations((path) => `new URL(${quoted(dirname(thread), path)}, import.meta.url).href`),
-        bundledPackages(packages),
+        bundledPackages(packages, PACKAGES_OF_THREADS),
       ],
     });
   }
@@ -71,10 +72,10 @@ export async function bundleCommandLine(dist, packages) {
     // `dist/` is the last folder of this name in the path of each of its files.
     plugins: [
       locations((path) => `(import.meta.url.replace(/(.*\\/dist\\/).*/,'$1')+${quoted(dist, path)})`),
-      bundledPackages(packages),
+      bundledPackages(packages, PACKAGES_OF_COMMANDS),
     ],
   });
-  const licenses = BUNDLED_PACKAGES.filter((name) => existsSync(join(packages, name)));
+  const licenses = PACKAGES_OF_COMMANDS.filter((name) => existsSync(join(packages, name)));
   for (const name of licenses) {
     copyFileSync(join(packages, name, 'LICENSE'), join(target, `LICENSE-${name}`));
   }
@@ -100,13 +101,13 @@ function locations(expressionFor) {
 }
 
 /** Leaves every other package outside, and leaves out the messages of zod in fifty languages. */
-function bundledPackages(packages) {
+function bundledPackages(packages, names) {
   return {
     name: 'packages',
     setup(building) {
       building.onResolve({ filter: /^[^./]/ }, ({ path, pluginData, kind }) => {
         if (pluginData === 'found' || kind === 'entry-point') return undefined;
-        if (!BUNDLED_PACKAGES.includes(path)) return { path, external: true };
+        if (!names.includes(path)) return { path, external: true };
         return building.resolve(path, { resolveDir: resolve(packages, '..'), kind, pluginData: 'found' });
       });
       building.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
