@@ -31,6 +31,7 @@ if (python === undefined) {
           original: neutralizeMagics(script),
           rewritten: neutralizeMagics(text),
           choosesColumns: kinds.has('feature-selection'),
+          dividesOtherwise: kinds.has('group-overlap') || kinds.has('shuffled-time'),
         });
     }
     const results = await runPairs(python, pairs);
@@ -41,7 +42,8 @@ if (python === undefined) {
     );
     for (const result of results) {
       if (!result.ran) console.log(`  not run  ${result.id}: ${result.why.split('\n')[0]}`);
-      const damage = result.ran ? damageOf(result) : undefined;
+      const isOtherwise = pairs.some(({ id, dividesOtherwise }) => id === result.id && dividesOtherwise);
+      const damage = result.ran ? damageOf(result, isOtherwise) : undefined;
       if (damage === undefined) continue;
       wrong += 1;
       console.log(`  WRONG    ${result.id}: ${damage}`);

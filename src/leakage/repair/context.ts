@@ -19,8 +19,13 @@ export interface RepairContext extends Watched {
   readonly lineEnding: string;
 }
 
-/** A rewrite that is certain, with the lines that it replaces if these are not the block; or why there is none. */
-export type Rewrite = { readonly text: string; readonly block?: Span } | { readonly declined: string };
+/**
+ * A rewrite that is certain, with the lines that it replaces if these are not the block, and the leaks that it mends if these
+ * are not all of the block; or why there is none.
+ */
+export type Rewrite =
+  | { readonly text: string; readonly block?: Span; readonly leaks?: readonly Leak[] }
+  | { readonly declined: string };
 
 export function declined(reason: string): Rewrite {
   return { declined: reason };

@@ -22,6 +22,7 @@ import {
 import { copyInFolds } from './copies/copy-in-folds.js';
 import { divideBeforeCopying } from './copies/divide-before-copying.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
+import { mendAndDivideInOrder, mendExperiment } from './experiment/mend-experiment.js';
 import { onlyFoldLoop } from './folds/fold-loop.js';
 import { makeModelInEachFold } from './folds/model-in-each-fold.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
@@ -65,13 +66,10 @@ const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'duplicated-rows': [divideBeforeCopying, copyInFolds],
   'early-stopping': [stopOnHeldOutTrainingRows],
   selection: [chooseOnTrainingPart],
-};
-/** Kinds whose repair is a decision about the experiment, which a rewrite must not take. */
-const DECISIONS: Readonly<Record<string, string>> = {
-  'group-overlap': 'how to divide the groups is a decision about the experiment',
-  'shuffled-time': 'how to divide the time is a decision about the experiment',
-  'label-in-features': 'which columns are features is a decision about the experiment',
-  'future-values': 'which past values replace the future ones is a decision about the experiment',
+  'group-overlap': [mendExperiment],
+  'shuffled-time': [mendExperiment],
+  'label-in-features': [mendExperiment, mendAndDivideInOrder],
+  'future-values': [mendExperiment, mendAndDivideInOrder],
 };
 const OTHERWISE: readonly Strategy[] = [
   moveAfterSplit,
@@ -161,15 +159,15 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
     ({ start, end }) => start < block.end && block.start < end,
   );
   if (isInString) return { ok: false, reason: 'Not rewritten: the code is in the string of a magic.' };
-  const decision = DECISIONS[first.kind];
-  const reasons: string[] = decision === undefined ? [] : [decision];
-  for (const strategy of decision === undefined ? strategiesFor(first) : []) {
+  const reasons: string[] = [];
+  for (const strategy of strategiesFor(first)) {
     const rewrite = await work.run(() => strategy(context));
     if ('declined' in rewrite) {
       reasons.push(rewrite.declined);
       continue;
     }
-    const replaced = rewrite.block === undefined ? context : { ...context, block: rewrite.block };
+    const { block: replacedBlock = context.block, leaks = context.leaks } = rewrite;
+    const replaced = { ...context, block: replacedBlock, leaks };
     const text = withTrueComment(replaced, await tolerateUnknown(replaced, rewrite.text));
     const problemOf = async (version: Tidied): Promise<string | undefined> => {
       const inBlock = { ...replaced, block: version.block };
@@ -180,7 +178,7 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
     const plain = { block: replaced.block, text };
     const problem = await problemOf(plain);
     if (problem === undefined) {
-      const isOnlyLeak = analysis.leaks.length === context.leaks.length;
+      const isOnlyLeak = analysis.leaks.length === leaks.length;
       const versions = tidied(context.module, plain, isOnlyLeak, work);
       const best = (await firstGood(versions, problemOf)) ?? plain;
       const codeBlock = source.slice(best.block.start, best.block.end);

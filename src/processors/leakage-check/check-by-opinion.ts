@@ -158,7 +158,8 @@ export async function checkByOpinion(
   const isChanged = findings.some(({ outcome }) => outcome === 'corrected');
   for (const [answer, before] of runner.name === 'offline' && isChanged ? declined : []) {
     const finding = await correct(answer);
-    if (finding.outcome !== 'corrected') continue;
+    // Another correction may have taken its block along, and the leak with it.
+    if (finding.outcome === 'uncorrected') continue;
     // Findings are in the order in which they were corrected.
     findings.splice(findings.indexOf(before), 1);
     findings.push(finding);

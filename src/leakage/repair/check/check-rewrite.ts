@@ -10,8 +10,10 @@ import { otherEffects } from './effects-in-order.js';
 import { learnedOfScored } from './learned-of-scored.js';
 import { arrayAsFrame, foundPositions, shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
+import { otherExperiment } from './same-experiment.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
 import { mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
+import { otherShapeShown } from './steps/shown-shapes.js';
 import { leavesGroupsOut, rejectsCategories } from './unknown-values.js';
 
 /** What a rewrite must not do, each with the reason where it does; none of them asks which strategy wrote it. */
@@ -32,6 +34,8 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   mixedRows,
   otherFits,
   otherSteps,
+  otherShapeShown,
+  otherExperiment,
 ];
 
 /**

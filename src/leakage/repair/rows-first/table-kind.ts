@@ -50,7 +50,9 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   // Transformers may be told to give frames.
   if (/\bset_output\(|\btransform_output\b/.test(source) && isArrayCall(text)) return undefined;
   if ((FRAME_START.test(text) && !endsAsArray(text)) || NAMED_COLUMNS.test(text)) return 'frame';
-  if (ARRAY_START.test(text) || endsAsArray(text)) return 'array';
+  const isArray = ARRAY_START.test(text) || endsAsArray(text);
+  // Transformers of other libraries give frames.
+  if (isArray) return isIndexedAsFrame(module, name, assigned?.end ?? from, before) ? undefined : 'array';
   if (assigned !== undefined && isOfArray(module, assigned, from)) return 'array';
   if (/return_X_y\s*=\s*True/.test(text) && !/as_frame/.test(text)) return 'array';
   const next = nextAssigned(module, name, before.end);
@@ -62,6 +64,15 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   // Columns have names in a frame alone.
   const named = new RegExp(`(?<![\\w.])${name}\\[\\s*(?:\\[\\s*)?["']`);
   return used.test(since) || used.test(text) || named.test(since) ? 'frame' : undefined;
+}
+
+/** `X.loc[:, chosen]` up to the statement that gives the variable another value, and in that. */
+function isIndexedAsFrame(module: Module, name: string, from: number, before: Stmt): boolean {
+  const { source } = module;
+  const next = nextAssigned(module, name, before.end) ?? source.length;
+  const end = source.indexOf('\n', next);
+  const since = source.slice(from, end < 0 ? source.length : end);
+  return new RegExp(`(?<![\\w.])${name}\\.(i?loc|columns)\\b`).test(since);
 }
 
 /** Methods that only arrays have, and those that both have and that leave an array an array. */

@@ -40,6 +40,11 @@ class NameCounts {
   isRead(name: string): boolean {
     return (this.#words.get(name) ?? 0) > (this.#assigned.get(name) ?? 0);
   }
+
+  /** Whether something other than its one import names it. */
+  isReadBesideImport(name: string): boolean {
+    return (this.#words.get(name) ?? 0) > (this.#assigned.get(name) ?? 0) + 1;
+  }
 }
 
 function addOne(counts: Map<string, number>, word: string): void {

@@ -26,7 +26,7 @@ export function importsAmongImports(draft: Draft): TextEdit[] {
     if (!isNew || !isRemovable(after, statement)) continue;
     const earlier = all.filter(({ end }) => end <= statement.start);
     if (!earlier.some((other) => bindsAll(other, statement))) {
-      const insertion = insertionFor(after, earlier, line);
+      const insertion = insertionFor(draft, earlier, line);
       if (insertion === undefined) continue;
       edits.push(insertion);
     }
@@ -63,9 +63,10 @@ function bindsAll(earlier: Import, { bindings, star }: Import): boolean {
 }
 
 /** In the order of the alphabet among the imports of the same package if they have it, otherwise after them or all others. */
-function insertionFor(module: Module, imports: readonly Import[], line: string): TextEdit | undefined {
+function insertionFor(draft: Draft, imports: readonly Import[], line: string): TextEdit | undefined {
+  const { after: module } = draft;
   const { source } = module;
-  const together = joinedTo(module, imports, line);
+  const together = joinedTo(draft, imports, line);
   if (together !== undefined) return together;
   const textOf = ({ start, end }: Import): string => source.slice(start, end);
   const root = packageOf(line);
@@ -81,8 +82,12 @@ function insertionFor(module: Module, imports: readonly Import[], line: string):
 
 const MAX_LINE_LENGTH = 100;
 
-/** `from sklearn.pipeline import Pipeline` already there: the name is put beside the others. */
-function joinedTo({ source }: Module, imports: readonly Import[], line: string): TextEdit | undefined {
+/** `from sklearn.pipeline import Pipeline` already there: the name is put beside the others, or in place of what nobody reads now. */
+function joinedTo(
+  { after: { source }, namesBefore, namesAfter }: Draft,
+  imports: readonly Import[],
+  line: string,
+): TextEdit | undefined {
   const [, from = '', name = ''] = /^(from \S+ import )(\w+)$/.exec(line) ?? [];
   if (from === '') return undefined;
   for (const { start, end } of imports) {
@@ -91,7 +96,10 @@ function joinedTo({ source }: Module, imports: readonly Import[], line: string):
     if (names.length === 0 || !names.every((one) => /^\w+$/.test(one))) continue;
     if (text.length + name.length + 2 > MAX_LINE_LENGTH) continue;
     const isSorted = names.every((one, at) => at === 0 || (names[at - 1] ?? '') <= one);
-    const all = [...names, name];
+    const all = [
+      ...names.filter((one) => namesAfter.isReadBesideImport(one) || !namesBefore.isReadBesideImport(one)),
+      name,
+    ];
     return { start, end, text: from + (isSorted ? all.toSorted() : all).join(', ') };
   }
   return undefined;

@@ -7,6 +7,7 @@ import {
   suitesOf,
 } from '../../../syntax/walk.js';
 import { countWork } from '../../../values/work.js';
+import { OF_EXPERIMENT } from '../same-experiment.js';
 import {
   loopsAround,
   plainText,
@@ -27,6 +28,7 @@ const OTHER_CHANGES = new Set([
   'training-rows',
   'pseudo-labels',
   'duplicated-rows',
+  ...OF_EXPERIMENT,
 ]);
 
 /**
@@ -96,7 +98,7 @@ export function otherFits(change: ScriptChange): string | undefined {
 const KEEPS_SHAPE =
   /^(set |[-+*/]\(|\.fillna\(|\w*(Scaler|Imputer|PowerTransformer|QuantileTransformer|Normalizer)$)/;
 
-function reshaping(steps: readonly Step[]): Step[] {
+export function reshaping(steps: readonly Step[]): Step[] {
   return steps.filter(({ label }) => !KEEPS_SHAPE.test(label));
 }
 
@@ -165,7 +167,7 @@ function orderedPicks({ picks }: TableValue, isSampled: boolean): string[] {
 }
 
 /** The first step that one side has and the other has not, or has elsewhere. */
-function differentSteps(old: readonly Step[], now: readonly Step[]): string | undefined {
+export function differentSteps(old: readonly Step[], now: readonly Step[]): string | undefined {
   countWork(old.length + now.length);
   const all = { old: new Set(old.map(({ label }) => label)), now: new Set(now.map(({ label }) => label)) };
   const was = old.filter(({ label, isCertain }) => isCertain || all.now.has(label));
