@@ -1,8 +1,9 @@
 import type { Name, Stmt } from '../../../syntax/ast.js';
 import { namesIn } from '../../../syntax/walk.js';
 import { plainText, type ScriptChange, statementsInBlock, type Version } from '../script-change.js';
-import { StepFollower } from './follow-steps.js';
+import { followSteps } from './follow-steps.js';
 import { differentSteps, reshaping } from './same-steps.js';
+import type { TableValue } from './table-value.js';
 
 /**
  * Whether a line that stays shows how many columns a table has, though what chooses or makes them moves: `print(X.shape[1])` after
@@ -39,6 +40,6 @@ function namesOfShapes({ module }: Version, statement: Stmt): Name[] {
 }
 
 /** What variables hold when a statement is about to run. */
-function heldAt({ module, block }: Version, { start }: Stmt): ReturnType<StepFollower['follow']> {
-  return new StepFollower({ module, block: { start: block.start, end: start } }).follow();
+function heldAt({ module, block }: Version, { start }: Stmt): ReadonlyMap<string, TableValue> {
+  return followSteps({ module, block: { start: block.start, end: start } }).values;
 }
