@@ -113,11 +113,9 @@ describe('a series that is dealt out at random', () => {
     expect(await corrected(script(...lines, 'df = df.dropna()', ...TABLES, SPLIT))).toMatch(reason);
   });
 
-  it('and one whose classes keep their shares is left', async () => {
+  it('and one that is divided by class is left', async () => {
     const stratified = SPLIT.replace('random_state=3', 'random_state=3, stratify=y');
-    expect(await corrected(script(lag, 'df = df.dropna()', ...TABLES, stratified))).toMatch(
-      /shares of the classes/,
-    );
+    expect(await corrected(script(lag, 'df = df.dropna()', ...TABLES, stratified))).toMatch(/is stratified/);
   });
 });
 
@@ -206,12 +204,12 @@ describe('groups that a division cuts through', () => {
     expect((await analyzeLeakage(right)).findings).toEqual([]);
   });
 
-  it('keep the shares of the classes where the split did', async () => {
+  it('keep the fractions of the classes where the split did', async () => {
     const repaired = await corrected(source.replace('random_state=1', 'random_state=1, stratify=y'));
     expect(repaired).toContain('splitter = StratifiedGroupKFold(n_splits=5, shuffle=True, random_state=1)');
     expect(repaired).toContain('next(splitter.split(X, y, groups=df["patient_id"]))');
     const third = source.replace('test_size=0.2, random_state=1', 'test_size=0.3, stratify=y');
-    expect(await corrected(third)).toMatch(/keeps the shares of the classes/);
+    expect(await corrected(third)).toMatch(/is stratified/);
   });
 
   it('are told to the folds', async () => {
@@ -240,7 +238,7 @@ describe('groups that a division cuts through', () => {
         line.replace('X.iloc[train_rows], X.iloc[test_rows]', 'X.iloc[test_rows], X.iloc[train_rows]'),
       ),
     ],
-    ['another share is scored', byGroup.map((line) => line.replace('test_size=0.2', 'test_size=0.4'))],
+    ['another fraction is scored', byGroup.map((line) => line.replace('test_size=0.2', 'test_size=0.4'))],
     [
       'labels are those of other rows',
       byGroup.map((line) => line.replace('y.iloc[test_rows]', 'X.iloc[test_rows]')),

@@ -11,7 +11,7 @@ export const OF_EXPERIMENT: ReadonlySet<string> = new Set([
   'future-values',
 ]);
 
-/** What such a correction may change in a statement, each with the text that stands for it in both versions. */
+/** What such a correction may change in a statement, each with the text that represents it in both versions. */
 const MAY_DIFFER: readonly (readonly [RegExp, string])[] = [
   [/,(?:shuffle|center)=(?:True|False)/g, ''],
   [/,random_state=\w+/g, ''],
@@ -61,7 +61,7 @@ function partsOf(module: Module, statement: Stmt): Parts | undefined {
   if (split === undefined || statement.type !== 'assign' || statement.value.type !== 'call') return undefined;
   const size = /,test_size=([\d.]+)/.exec(plain(module, statement))?.[1];
   const parts = split.parts.map(({ source, train, test }) => `${train},${test}: ${textOf(module, source)}`);
-  return { lines: [...parts, `share ${Number(size ?? 0.25)}`], more: 0 };
+  return { lines: [...parts, `fraction ${Number(size ?? 0.25)}`], more: 0 };
 }
 
 /** `train_rows, test_rows = next(splitter.split(…))`, and the lines that pick these rows. */
@@ -71,15 +71,15 @@ function partsByPositions(module: Module, statements: readonly Stmt[], at: numbe
   if (statement === undefined || maker === undefined) return undefined;
   const [, train, test, splitter] = /^(\w+),(\w+)=next\((\w+)\.split\(/.exec(plain(module, statement)) ?? [];
   if (train === undefined || test === undefined || splitter === undefined) return undefined;
-  const share = shareOf(plain(module, maker), splitter);
-  if (share === undefined) return undefined;
+  const fraction = fractionOf(plain(module, maker), splitter);
+  if (fraction === undefined) return undefined;
   const lines: string[] = [];
   for (const pick of statements.slice(at + 1)) {
     const picked = pickedIn(module, pick);
     if (picked === undefined || picked.rows.join() !== `${train},${test}`) break;
     lines.push(picked.line);
   }
-  return { lines: [...lines, `share ${share}`], more: lines.length };
+  return { lines: [...lines, `fraction ${fraction}`], more: lines.length };
 }
 
 /** `X_train, X_test = X.iloc[train_rows], X.iloc[test_rows]`: as it is written of a split, with the positions. */
@@ -100,8 +100,8 @@ function pickedIn(module: Module, statement: Stmt): { line: string; rows: string
   return { line: `${names}: ${one.table}`, rows: [one.rows, other.rows] };
 }
 
-/** Which share of the rows a splitter by groups scores. */
-function shareOf(made: string, splitter: string): number | undefined {
+/** Which fraction of the rows a splitter by groups scores. */
+function fractionOf(made: string, splitter: string): number | undefined {
   const [one, folds] =
     /^\w+=(?:GroupShuffleSplit\(n_splits=1,test_size=([\d.]+)|StratifiedGroupKFold\(n_splits=(\d+),shuffle=True)/
       .exec(made)
@@ -125,7 +125,7 @@ function ownText(module: Module, statement: Stmt): string {
   const text = ownExpressions(statement)
     .map((own) => textOf(module, own).replaceAll(/\s+/g, '').replaceAll(/,\)/g, ')'))
     .join(' ');
-  return MAY_DIFFER.reduce((rest, [what, stands]) => rest.replaceAll(what, stands), text);
+  return MAY_DIFFER.reduce((rest, [what, same]) => rest.replaceAll(what, same), text);
 }
 
 function plain(module: Module, statement: Stmt): string {

@@ -51,7 +51,7 @@ function splitByGroup(context: RepairContext, statement: Stmt, call: Call, name:
   if (targets?.type !== 'sequence' || train === undefined || test === undefined)
     return { declined: NOT_KNOWN };
   const indent = indentBefore(source, statement);
-  if (indent === undefined) return { declined: `${NOT_KNOWN}: the split shares its line` };
+  if (indent === undefined) return { declined: `${NOT_KNOWN}: the split is not alone on its line` };
   const textOf = (part: Expr | undefined): string =>
     part === undefined ? '' : source.slice(part.start, part.end);
   const lines: string[] = [];
@@ -78,16 +78,16 @@ function splitByGroup(context: RepairContext, statement: Stmt, call: Call, name:
 /** The call that makes the splitter; with strata, one of as many folds as parts of that size fit in. */
 function splitterFor(source: string, call: Call): string | { readonly declined: string } {
   const size = keyword(call, 'test_size');
-  const share = size === undefined ? 0.25 : size.value.type === 'constant' ? size.value.value : undefined;
-  if (typeof share !== 'number' || share <= 0 || share >= 1)
-    return { declined: `${NOT_KNOWN}: which share of the groups is to be scored is not known` };
+  const fraction = size === undefined ? 0.25 : size.value.type === 'constant' ? size.value.value : undefined;
+  if (typeof fraction !== 'number' || fraction <= 0 || fraction >= 1)
+    return { declined: `${NOT_KNOWN}: which fraction of the groups is to be scored is not known` };
   const seed = keyword(call, 'random_state');
   const seeded = seed === undefined ? '' : `, random_state=${source.slice(seed.value.start, seed.value.end)}`;
   if (keyword(call, 'stratify') === undefined || isConstant(keyword(call, 'stratify'), null))
-    return `GroupShuffleSplit(n_splits=1, test_size=${share}${seeded})`;
-  const folds = Math.round(1 / share);
-  if (Math.abs(1 / share - folds) > 1e-6 || folds < 2)
-    return { declined: `${NOT_KNOWN}: the split keeps the shares of the classes` };
+    return `GroupShuffleSplit(n_splits=1, test_size=${fraction}${seeded})`;
+  const folds = Math.round(1 / fraction);
+  if (Math.abs(1 / fraction - folds) > 1e-6 || folds < 2)
+    return { declined: `${NOT_KNOWN}: the split is stratified` };
   return `StratifiedGroupKFold(n_splits=${folds}, shuffle=True${seeded})`;
 }
 
@@ -127,7 +127,7 @@ function foldsByGroup(context: RepairContext, name: string): Mending {
     part === call || (variable?.type === 'name' && part.type === 'name' && part.id === variable.id);
   const edits: TextEdit[] = [];
   let uses = 0;
-  let told = 0;
+  let withGroups = 0;
   for (const one of all) {
     const parts = ownExpressions(one).flatMap((own) => [...expressionsIn(own)]);
     uses += parts.filter((part) => isSplitter(part) && part !== variable).length;
@@ -135,9 +135,9 @@ function foldsByGroup(context: RepairContext, name: string): Mending {
       const rows = dividedRows(division, isSplitter);
       if (rows === undefined) continue;
       uses -= 1;
-      // A splitter that takes no account of the groups may be told them all the same.
+      // A splitter that takes no account of the groups may get them all the same.
       if (keyword(division, 'groups') !== undefined) {
-        told += 1;
+        withGroups += 1;
         continue;
       }
       const groups = groupsOf(context, rows, name);
@@ -148,21 +148,22 @@ function foldsByGroup(context: RepairContext, name: string): Mending {
     }
   }
   // The call that makes a variable is a use of its own.
-  if (uses !== (variable === undefined ? 0 : 1) || edits.length + told === 0) return { declined: NOT_KNOWN };
+  if (uses !== (variable === undefined ? 0 : 1) || edits.length + withGroups === 0)
+    return { declined: NOT_KNOWN };
   const isStratified = calleeName(call) === 'StratifiedKFold';
   const splitter = isStratified ? 'StratifiedGroupKFold' : 'GroupKFold';
   const indent = indentBefore(source, only.statement);
   if (indent === undefined) return { declined: NOT_KNOWN };
   const number = keyword(call, 'n_splits') ?? call.args.find((one) => one.name === undefined);
   const count = number === undefined ? '' : `n_splits=${source.slice(number.value.start, number.value.end)}`;
-  const kept = source.slice(call.callee.end, call.end);
+  const options = source.slice(call.callee.end, call.end);
   edits.push(
     {
       start: only.statement.start,
       end: only.statement.start,
       text: `from sklearn.model_selection import ${splitter}${lineEnding}${indent}`,
     },
-    { start: call.start, end: call.end, text: `${splitter}${isStratified ? kept : `(${count})`}` },
+    { start: call.start, end: call.end, text: `${splitter}${isStratified ? options : `(${count})`}` },
   );
   return { edits };
 }

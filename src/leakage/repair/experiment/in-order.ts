@@ -32,7 +32,7 @@ function inOrder(source: string, call: Call): Mending {
   if (call.args.some(({ star }) => star !== '')) return { declined: NOT_KNOWN };
   // Classes in the order of the rows would not be in both parts.
   if (stratify !== undefined && !isConstant(stratify, null))
-    return { declined: `${NOT_KNOWN}: the split keeps the shares of the classes` };
+    return { declined: `${NOT_KNOWN}: the split is stratified` };
   if (shuffle !== undefined && !isConstant(shuffle, true)) return { declined: NOT_KNOWN };
   const edits: TextEdit[] = [];
   if (stratify !== undefined) edits.push(removedArgument(source, call, stratify));

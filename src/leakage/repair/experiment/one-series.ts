@@ -7,7 +7,7 @@ import { functionAround, lastAssigned } from '../rows-first/table-kind.js';
 /** Methods after which the rows of a table are in another order, or those of several tables are in one. */
 const REORDERS =
   /(?<!\b(?:np|torch|tf))\.(sort_values|sort_index|sample|merge|join|reindex|explode|stack|unstack|melt|pivot|pivot_table|append)\(|\b(shuffle|permutation|merge|concat|vstack|concatenate)\(/;
-/** The same, but for what puts rows in the order of time before past values are taken. */
+/** The same, except for what puts rows in the order of time before past values are taken. */
 const SEVERAL =
   /(?<!\b(?:np|torch|tf))\.(explode|stack|melt|sample)\(|\b(shuffle|permutation|melt|concat|vstack|concatenate)\(/;
 /** What is done for one series after the other, if the rows are grouped before. */

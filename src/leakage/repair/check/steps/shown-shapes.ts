@@ -17,7 +17,7 @@ export function otherShapeShown({ before, after }: ScriptChange): string | undef
     const was = earlier.get(text);
     const names = was === undefined ? [] : namesOfShapes(after, statement);
     if (was === undefined || names.length === 0) continue;
-    const [old, now] = [heldAt(before, was), heldAt(after, statement)];
+    const [old, now] = [valuesAt(before, was), valuesAt(after, statement)];
     for (const { id } of names) {
       const [one, other] = [old.get(id), now.get(id)];
       if (one === undefined || other === undefined || !one.isTable) continue;
@@ -40,6 +40,6 @@ function namesOfShapes({ module }: Version, statement: Stmt): Name[] {
 }
 
 /** What variables hold when a statement is about to run. */
-function heldAt({ module, block }: Version, { start }: Stmt): ReadonlyMap<string, TableValue> {
+function valuesAt({ module, block }: Version, { start }: Stmt): ReadonlyMap<string, TableValue> {
   return followSteps({ module, block: { start: block.start, end: start } }).values;
 }
