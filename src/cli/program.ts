@@ -34,6 +34,7 @@ const COMMAND_MODULES: readonly CommandModule[] = [
     names: ['disagreements'],
     load: async () => (await import('./commands/disagreements.js')).addDisagreementsCommand,
   },
+  { names: ['report'], load: async () => (await import('./commands/report.js')).addReportCommand },
   { names: ['costs'], load: async () => (await import('./commands/costs.js')).addCostsCommand },
   { names: ['worker'], load: async () => (await import('./commands/worker.js')).addWorkerCommand },
   { names: ['serve'], load: async () => (await import('./commands/serve.js')).addServeCommand },

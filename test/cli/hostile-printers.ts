@@ -4,11 +4,13 @@ import type { CheckedFile } from '../../src/cli/check/checked-file.js';
 import { FORMATS, printOutcomes } from '../../src/cli/check/print-outcomes.js';
 import { printError } from '../../src/cli/print-error.js';
 import { detailLines, jobLine, printJob } from '../../src/cli/print-job.js';
+import type { RunReport } from '../../src/cli/report/run-report.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { escapeControlChars, escapeControlCharsInLine } from '../../src/cli/terminal/escape-control-chars.js';
 import { print, printJson, printNote, printUsageError } from '../../src/cli/terminal/print.js';
 import { renderContamination } from '../../src/cli/terminal/render-contamination.js';
 import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
+import { renderReport } from '../../src/cli/terminal/render-report.js';
 import { UsageError } from '../../src/errors.js';
 import type { JobView } from '../../src/producers/job-view.js';
 import { HOSTILE_TEXT as TEXT } from '../support/hostile-text.js';
@@ -63,6 +65,26 @@ const result = {
   },
 };
 
+const row = {
+  key: TEXT,
+  id: TEXT,
+  kind: TEXT,
+  state: 'completed',
+  status: 'left-leaky',
+  leaks: [{ kind: TEXT, outcome: 'uncorrected' }],
+  notAnalyzed: TEXT,
+  contamination: { status: 'contaminated', testCaseId: TEXT },
+  calls: 1,
+  costUsd: null,
+};
+const report = {
+  run: TEXT,
+  totals: { jobs: 1, candidates: 1, statuses: {}, spentUsd: 0, inDoubtUsd: 0, budgetUsd: null },
+  failures: [{ code: 'job-failed', count: 1, example: { kind: TEXT, jobId: TEXT, message: TEXT } }],
+  candidates: [row],
+  others: [{ ...row, status: 'failed' }],
+} as unknown as RunReport;
+
 const PRINTERS: Readonly<Record<string, () => unknown>> = {
   line: () => print(escapeControlCharsInLine(TEXT)),
   lines: () => print(escapeControlChars(TEXT)),
@@ -86,6 +108,7 @@ const PRINTERS: Readonly<Record<string, () => unknown>> = {
       ),
     ),
   results: () => print(renderContamination([{ file: TEXT, result: result as never }], colors)),
+  report: () => print(renderReport(report, colors, 60)),
   ...Object.fromEntries(
     FORMATS.map((format) => [
       `check as ${format}`,

@@ -1,13 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { readReport } from '../../src/cli/report/read-report.js';
+import { RunReportSchema } from '../../src/cli/report/run-report.js';
+import { colorsFor } from '../../src/cli/terminal/colors.js';
+import { renderReport } from '../../src/cli/terminal/render-report.js';
 import { ENDED_JOB_FIELDS, endedJob, totalsOf } from '../../src/gateway/metrics/ended-job.js';
 import { listDisagreements } from '../../src/producers/disagreements.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
+import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { spendBase } from '../../src/queues/redis-keys.js';
+import type { SolutionCheckPayload } from '../../src/queues/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { fleetCommand } from '../support/fleet-command.js';
-import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
+import { expectHarmless, HOSTILE_TEXT } from '../support/hostile-text.js';
+import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -27,6 +37,10 @@ const CLEAN = [
 /** The same script with another name for its model. */
 const clean = (name: string) => CLEAN.replaceAll(/\bmodel\b/g, name);
 const UNCERTAIN = CLEAN.replace('y = data', 'import own\ndata = own.prepare(data)\ny = data');
+const LEAKY = CLEAN.replace(
+  'a, b, c, d = train_test_split(data,',
+  'X = StandardScaler().fit_transform(data)\na, b, c, d = train_test_split(X,',
+).replace('import Ridge', 'import Ridge\nfrom sklearn.preprocessing import StandardScaler');
 
 let certain: TestFleet;
 let audited: TestFleet;
@@ -34,7 +48,11 @@ let api: MessagesApi;
 beforeAll(async () => {
   api = await startMessagesApi({
     reply: ({ text }) =>
-      text.includes('denied') ? leaks() : leaks(/\w+\.fit\(a, c\)/.exec(text)?.[0] ?? ''),
+      text.includes('unusable')
+        ? textReply(HOSTILE_TEXT)
+        : text.includes('denied')
+          ? leaks()
+          : leaks(/\w+\.fit\(a, c\)/.exec(text)?.[0] ?? ''),
   });
   [certain, audited] = await Promise.all([
     startTestFleet(redis, 'static-first'),
@@ -130,5 +148,101 @@ describe('what the agent says otherwise of the sample', () => {
     expect(Object.keys((await totals(agrees.id)) ?? {})).not.toContain(
       'disagreements|solution-check|clean|leaky',
     );
+  });
+});
+
+describe('the report of a run', () => {
+  const RUN = '<script>night</script>\u001b[31m & 7';
+  const KEY = '"><img src=x onerror=alert(1)>\u001b]0;title\u0007\u202ecandidate';
+  const testCase = { id: 'digits <b>', name: 'digits', difficulty: 'easy' as const };
+
+  it('lists failed candidates, those left leaky, then the rest, in text, JSON and HTML', async () => {
+    const { fleet } = audited;
+    const copied = clean('copied').replaceAll('a, c', 'a , c');
+    await addKnownSolutions(fleet, [{ testCaseId: testCase.id, solution: copied }]);
+    const check = (content: string, key: string, fields: Partial<SolutionCheckPayload> = {}) =>
+      addSolutionCheck(fleet, { solution: { content }, tags: { run: RUN }, ...fields }, { key });
+    const jobs = await Promise.all([
+      check(clean('denied'), 'clean'),
+      check(clean('doubtful'), KEY),
+      check(copied, 'copied', { contamination: { testCase } }),
+      check(UNCERTAIN.replaceAll('model', 'unusable'), 'failing'),
+    ]);
+    await Promise.allSettled(jobs.map((job) => job.result()));
+    await fleet.client.hset(`${spendBase(fleet.prefix)}:run:${RUN}`, { spent: 2e9, batchCalls: 3 });
+
+    const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix };
+    const cwd = emptyFolder();
+    const { stdout } = await fleetCommand(['report', '--run', RUN, '--json', '--html', 'r.html'], {
+      env,
+      cwd,
+    });
+    const report = RunReportSchema.parse(JSON.parse(stdout));
+    expect(report.totals).toMatchObject({
+      jobs: 5,
+      candidates: 4,
+      statuses: { failed: 1, 'left-leaky': 2, clean: 1, corrected: 0 },
+      copies: 1,
+      spentUsd: 2,
+      calls: report.candidates.reduce((sum, { calls }) => sum + calls, 0),
+      batchCalls: 3,
+    });
+    expect(report.candidates.map(({ key, status }) => [key, status])).toEqual([
+      ['failing', 'failed'],
+      ['copied', 'left-leaky'],
+      [KEY, 'left-leaky'],
+      ['clean', 'clean'],
+    ]);
+    expect(report.candidates).toMatchObject([
+      { failure: { code: 'answer-invalid', jobId: jobs[3]?.id }, leaks: [] },
+      { contamination: { status: 'contaminated', testCaseId: testCase.id }, leaks: [{}] },
+      { leakage: 'uncorrected', leaks: [{ outcome: 'uncorrected' }] },
+      { leakage: 'clean', leaks: [] },
+    ]);
+    expect(report.failures).toMatchObject([{ code: 'answer-invalid', count: 1 }]);
+    const { firstSubmittedAt = '', lastEndedAt = '', milliseconds } = report.totals;
+    expect(Date.parse(lastEndedAt) - Date.parse(firstSubmittedAt)).toBe(milliseconds);
+
+    const text = (await fleetCommand(['report', '--run', RUN], { env })).stdout;
+    expect(text).toContain('candidates: 4, clean: 1, corrected: 0, left leaky: 2, failed: 1, copies: 1');
+    expect(text).toContain('cost: $2.0000 for');
+    expect(text.indexOf('failed: answer-invalid')).toBeLessThan(text.indexOf('left leaky  '));
+    expectHarmless(text);
+    const narrow = renderReport(report, colorsFor({}, {}), 60);
+    expect(narrow.split('\n').filter((line) => line.startsWith('│'))).not.toHaveLength(0);
+    expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+
+    const page = readFileSync(join(cwd, 'r.html'), 'utf8');
+    for (const character of ['\u001b', '\u0007', '\u202e']) expect(page).not.toContain(character);
+    expect(page).not.toMatch(/<script|<img|<b>|<link|href=/);
+    expect(page).toContain('&lt;script&gt;night&lt;/script&gt;');
+    expect(page).toContain('copy of a known solution of digits &lt;b&gt;');
+    expect(page.indexOf('failed: answer-invalid')).toBeLessThan(page.indexOf('left leaky</span>'));
+  });
+
+  it('has the check of a guarded evaluation in its row; a run that nobody knows is empty', async () => {
+    const { fleet } = certain;
+    const pipeline = startPipelineWorker(redis, fleet, 'grade', async () => 'graded');
+    onTestFinished(() => pipeline.close());
+    const { evaluation } = await addGuardedEvaluation(fleet, {
+      solution: { content: LEAKY },
+      evaluation: { queue: 'grade', name: 'grade', data: {} },
+      tags: { run: 'morning' },
+    });
+    await evaluation.wait();
+    const { candidates, totals } = await readReport(fleet, 'morning');
+    expect(candidates).toMatchObject([
+      {
+        id: evaluation.id,
+        kind: 'grade',
+        status: 'corrected',
+        calls: 0,
+        leaks: [{ severity: 'low', outcome: 'corrected' }],
+      },
+    ]);
+    expect(totals).toMatchObject({ jobs: 2, spentUsd: 0 });
+    const nothing = await readReport(fleet, 'nobody');
+    expect(nothing).toMatchObject({ candidates: [], others: [], totals: { jobs: 0, candidates: 0 } });
+    expect(renderReport(nothing, colorsFor({}, {}))).toContain('no stored job names this run');
   });
 });

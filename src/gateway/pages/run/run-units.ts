@@ -64,9 +64,14 @@ export function unitsOf(jobs: readonly ScannedJob[], isKind: (queue: string) => 
     .sort((a, b) => rankOf(a.root) - rankOf(b.root));
 }
 
-function statusOf({ root, members }: Pick<RunUnit, 'root' | 'members'>): string | undefined {
-  if (root.status !== undefined) return root.status;
-  return members.find(({ queue, parentKey }) => queue === CHECK && parentKey === root.key)?.status;
+function statusOf(unit: Pick<RunUnit, 'root' | 'members'>): string | undefined {
+  return unit.root.status ?? checkOf(unit)?.status;
+}
+
+/** The check of a candidate: itself, or the one that its evaluation waits for. */
+export function checkOf({ root, members }: Pick<RunUnit, 'root' | 'members'>): ScannedJob | undefined {
+  if (root.queue === CHECK) return root;
+  return members.find(({ queue, parentKey }) => queue === CHECK && parentKey === root.key);
 }
 
 /** The failure that a failed job has, or that of the child because of which it failed. */
