@@ -245,4 +245,66 @@ describe('the report of a run', () => {
     expect(nothing).toMatchObject({ candidates: [], others: [], totals: { jobs: 0, candidates: 0 } });
     expect(renderReport(nothing, colorsFor({}, {}))).toContain('no stored job names this run');
   });
+
+  it('costs --what-if estimates from the ledgers what batches and static-first would have saved', async () => {
+    const { fleet } = certain;
+    const check = await addSolutionCheck(fleet, {
+      solution: { content: clean('priced') },
+      tags: { run: 'what-if' },
+    });
+    await check.result();
+    const key = fleet.queue('solution-check').toKey(check.id);
+    const tokens = {
+      inputTokens: 1,
+      outputTokens: 1,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+    };
+    // A conversation of two calls, a call of a batch, and one without a known price.
+    const calls = [
+      { turn: 1, costUsd: 1 },
+      { turn: 2, costUsd: 1 },
+      { turn: 1, costUsd: 0.5, line: 'x' },
+      { turn: 1, costUsd: null },
+    ];
+    const ledger = calls.flatMap(({ turn, costUsd, line }, at) => {
+      const sent = { step: 'detect', turn, digest: 'd', model: 'm', sends: 1, likelyUsd: costUsd };
+      const field = `fleet:ledger:${at + 1}`;
+      return [
+        [field, JSON.stringify(sent)],
+        [`${field}:end`, JSON.stringify({ state: 'answered', at: 1, costUsd, tokens })],
+        ...(line === undefined ? [] : [[`${field}:line`, line]]),
+      ];
+    });
+    await fleet.client.hset(key, Object.fromEntries([['fleet:ledger', String(calls.length)], ...ledger]));
+    const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix };
+    const whatIf = (levers: string, ...flags: string[]) =>
+      fleetCommand(['costs', '--run', 'what-if', '--what-if', levers, ...flags], { env });
+    const estimate = async (levers: string) => JSON.parse((await whatIf(levers, '--json')).stdout);
+
+    // The run has static-first already: its calls were needed.
+    expect(await estimate('batch,static-first')).toMatchObject({
+      ...{ actualUsd: 2.5, estimatedUsd: 2, calls: 3, leftOut: 1 },
+      ...{ staticFirst: { calls: 0, savedUsd: 0 }, batch: { calls: 1, savedUsd: 0.5 } },
+    });
+    const { staticFirst: _, ...result } = JSON.parse((await fleet.client.hget(key, 'returnvalue')) ?? '');
+    await fleet.client.hset(key, { returnvalue: JSON.stringify(result) });
+    expect(await estimate('static-first')).toMatchObject({
+      ...{ estimatedUsd: expect.closeTo(0.05), staticFirst: { calls: 3, savedUsd: expect.closeTo(2.45) } },
+    });
+    // Batches make cheaper only what is still sent: the sample's part of the first call.
+    expect(await estimate('static-first,batch')).toMatchObject({
+      estimatedUsd: expect.closeTo(0.04),
+      batch: { savedUsd: expect.closeTo(0.01) },
+    });
+    const text = (await whatIf('batch')).stdout;
+    expect(text).toContain('what-if: with batch about $2.0000 instead of $2.5000 for the 3 calls');
+    expect(text).toContain('left out: 1 call without a known price');
+    await fleet.client.hset(key, { returnvalue: JSON.stringify({ ...result, coverage: 'partial' }) });
+    expect(await estimate('static-first')).toMatchObject({ estimatedUsd: 2.5 });
+    expect((await whatIf('cheaper')).exitCode).not.toBe(0);
+    const withoutRun = await fleetCommand(['costs', '--what-if', 'batch'], { env });
+    expect(withoutRun.stderr).toContain('--what-if needs --run');
+  });
 });

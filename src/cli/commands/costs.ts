@@ -1,14 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Costs, costsOfDay, costsOfRun } from '../../calls/budget/read-costs.js';
 import { loadConfig } from '../../config/load-config.js';
+import { UsageError } from '../../errors.js';
+import { estimateRun, LEVERS, type Lever, type WhatIf } from '../report/what-if.js';
 import { withSession } from '../session.js';
 import { plural, usd } from '../terminal/amounts.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson } from '../terminal/print.js';
+import { widthOf, wrapped } from '../terminal/wrapped.js';
 
 interface CostsOptions {
   readonly run?: string;
   readonly days: number;
+  readonly whatIf?: readonly Lever[];
   readonly json?: true;
 }
 
@@ -30,8 +34,23 @@ export function addCostsCommand(program: Command): void {
     .description('Show what agent calls cost: today (UTC), the last days, or one pipeline run.')
     .option('--run <run>', 'only the calls of this pipeline run (tags.run)')
     .option('--days <n>', 'how many days to show, today included', dayCount, 1)
+    .option(
+      '--what-if <settings>',
+      `with --run: estimate the cost with other settings: ${LEVERS.join(', ')}, or both with a comma`,
+      leversOf,
+    )
     .option('--json', 'print JSON')
-    .action(async ({ run, days, json }: CostsOptions) => {
+    .action(async ({ run, days, whatIf, json }: CostsOptions) => {
+      if (whatIf !== undefined) {
+        if (run === undefined) throw new UsageError('usage', '--what-if needs --run');
+        const config = loadConfig();
+        const estimate = await withSession(config, { work: false }, (fleet) =>
+          estimateRun(fleet, run, whatIf, config.auditFraction),
+        );
+        if (json) printJson(estimate, 2);
+        else print(estimateText(run, estimate, widthOf(process.stdout)));
+        return;
+      }
       const costs = await withSession(loadConfig(), { work: false }, ({ client, prefix }) =>
         run === undefined
           ? Promise.all(lastDays(days).map((at) => costsOfDay(client, prefix, at)))
@@ -40,6 +59,35 @@ export function addCostsCommand(program: Command): void {
       if (json) printJson(run === undefined ? costs : costs[0], 2);
       else print(costs.map(asText).join('\n\n'));
     });
+}
+
+function leversOf(text: string): readonly Lever[] {
+  const names = new Set(text.split(',').map((name) => name.trim()));
+  const levers = LEVERS.filter((lever) => names.delete(lever));
+  if (names.size > 0) throw new InvalidArgumentError(`expected ${LEVERS.join(', ')}, or both with a comma`);
+  return levers;
+}
+
+/** The estimate, and what it rests on. */
+function estimateText(run: string, estimate: WhatIf, width: number | undefined): string {
+  const { levers, actualUsd, estimatedUsd, calls, leftOut, auditFraction, staticFirst, batch } = estimate;
+  const lines = [
+    `${escapeControlCharsInLine(run)}: with ${levers.join(' and ')} about ${usd(estimatedUsd)} instead of ${usd(actualUsd)} for the ${plural(calls, 'call')} of its stored jobs`,
+  ];
+  if (staticFirst !== undefined) {
+    lines.push(
+      `  static-first: ${usd(staticFirst.savedUsd)} less for ${plural(staticFirst.calls, 'call')} of checks with full coverage in which all leaks of the analysis are corrected; a part of ${auditFraction} is made all the same (FLEET_AUDIT_SHARE)`,
+      '    estimated: results do not record unknown modules and proofs, so some of these calls would be made; shorter requests for the other scripts are not counted',
+    );
+  }
+  if (batch !== undefined) {
+    lines.push(
+      `  batch: ${usd(batch.savedUsd)} less for ${plural(batch.calls, 'call')} that could have waited for a batch, at half the price`,
+      '    estimated: only the first call of a conversation can wait; jobs are assumed to have enough time, and batches to answer all calls',
+    );
+  }
+  if (leftOut > 0) lines.push(`  left out: ${plural(leftOut, 'call')} without a known price`);
+  return lines.flatMap((line) => wrapped(line, '', width, '      ')).join('\n');
 }
 
 /** A time in each of the last days, oldest first. */
