@@ -20,7 +20,7 @@ import { sliceRows, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
 import { rangeSteps } from './row-events.js';
 import { pickPositions } from './row-labels.js';
-import { columnNames, columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
+import { columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { takeOneFold } from './splitters.js';
 import { textStep } from './steps.js';
 
@@ -67,12 +67,13 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
     case 'table':
       return tableIndex(interp, object, expression, '');
     case 'view': {
-      const name = first === undefined ? undefined : columnNames(interp, first);
+      const index = first === undefined || first.type === 'slice' ? undefined : interp.evaluate(first);
+      const name = namesOf(index);
       const state = object.table.cell.value;
       noteMissing(interp, state, name ?? []);
       const picked =
         name === undefined
-          ? state
+          ? withoutColumns(state, leftOutOf(index))
           : name.length === 1 && first?.type !== 'sequence'
             ? columnOf(state, name[0] ?? '')
             : columnsOf(state, name);
@@ -282,9 +283,13 @@ function selectColumns(interp: Interpreter, state: TableState, index: Value, man
   // Which columns these are is not known; a choice made by statistics goes with them.
   const { fits } = interp.dataOf(index);
   const columns = listsFormattedNames(index) ? withoutFutureColumns(state.columns) : state.columns;
-  const leftOut = index.type === 'sequence' ? (index.cell.value.allBut ?? []) : [];
-  const remaining = withoutColumns({ ...state, columns }, leftOut);
+  const remaining = withoutColumns({ ...state, columns }, leftOutOf(index));
   return newTable({ ...remaining, closed: false, partial: true, fits: union(state.fits, fits) });
+}
+
+/** Columns that a list of names is known to leave out. */
+function leftOutOf(index: Value | undefined): readonly string[] {
+  return index?.type === 'sequence' ? (index.cell.value.allBut ?? []) : [];
 }
 
 /** `[f"lag_{k}" for k in range(n)]`: names that the script puts together, and not all columns but some. */
