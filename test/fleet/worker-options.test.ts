@@ -136,7 +136,7 @@ describe('FleetWorker.start and its Redis', () => {
       proxy.mode = 'refusing';
       proxy.cut();
     };
-    const starting = start({ redisUrl: proxy.url, redisTimeoutMs: 100 });
+    const starting = start({ redisUrl: proxy.url, redisTimeoutMs: 2_000 });
     await expect(starting).rejects.toMatchObject({
       code: 'redis-unreachable',
       message: expect.stringContaining('broke the connection while the worker started'),

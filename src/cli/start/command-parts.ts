@@ -42,5 +42,7 @@ export const COMMAND_PARTS: Readonly<Record<string, PartsOf>> = {
   record: none,
   replay: none,
   costs: none,
+  disagreements: none,
+  report: none,
   token: none,
 };

@@ -18,10 +18,10 @@ export function columnsLeftOut(
   const known = [...frame.columns.keys()];
   countWork(known.length * conditions.length);
   return conditions.flatMap(conjuncts).flatMap((condition) => {
-    const isKept = textTest(interp, condition, target.id);
-    return isKept === undefined
+    const passes = textTest(interp, condition, target.id);
+    return passes === undefined
       ? leftOut(interp, condition, target.id)
-      : known.filter((column) => !isKept(column));
+      : known.filter((column) => !passes(column));
   });
 }
 
