@@ -153,6 +153,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   contamination: ['contamination', '--known', 'known.jsonl', '--output', 'x.py'],
   known: ['known', 'list'],
   costs: ['costs'],
+  disagreements: ['disagreements'],
+  report: ['report', '--run', 'a'],
   token: ['token', 'list'],
 };
 const ANALYZING = ['check', 'refine', 'watch', 'lsp', 'mcp'];
