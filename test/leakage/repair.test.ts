@@ -227,6 +227,77 @@ describe('early stopping on a prepared data set', () => {
   });
 });
 
+describe('a training whose record of the watched rows is read', () => {
+  const script = (fit: string, ...lines: string[]): string =>
+    [
+      'import lightgbm as lgb',
+      'import matplotlib.pyplot as plt',
+      'import pandas as pd',
+      'from lightgbm import LGBMRegressor, early_stopping',
+      'from sklearn.model_selection import GridSearchCV, train_test_split',
+      'from tensorflow import keras',
+      'from tensorflow.keras.callbacks import EarlyStopping',
+      'df = pd.read_csv("rents.csv")',
+      'X_tr, X_va, y_tr, y_va = train_test_split(df.drop(columns="rent"), df["rent"], random_state=0)',
+      'model = keras.Sequential([keras.layers.Dense(1)])',
+      'model.compile(loss="mse", metrics=["mae"])',
+      'scores = []',
+      fit,
+      ...lines,
+      'print("Final Validation Performance:", model.evaluate(X_va, y_va))',
+      '',
+    ].join('\n');
+  const network =
+    'history = model.fit(X_tr, y_tr, validation_data=(X_va, y_va), epochs=90, callbacks=[EarlyStopping(patience=5)])';
+  const trees =
+    'trees = LGBMRegressor(n_estimators=900).fit(X_tr, y_tr, eval_set=[(X_va, y_va)], callbacks=[early_stopping(9)])';
+  const score = 'print(trees.score(X_va, y_va))';
+
+  it.each([
+    ['printed', trees, ['print(trees.best_score_["valid_0"]["l2"])', score]],
+    ['collected', trees, ['scores.append(trees.evals_result_["valid_0"]["l2"][-1])', score]],
+    [
+      'printed under another name',
+      trees,
+      ['best = trees.best_score_', 'low = best["valid_0"]["l2"]', 'print(f"{low:.3f}")', score],
+    ],
+    [
+      'put in a variable of its own',
+      trees.replace('[early', '[lgb.record_evaluation(seen), early'),
+      ['print(min(seen["valid_0"]["l2"]))', score],
+    ],
+    ['printed of a history', network, ['print(min(history.history["val_mae"]))']],
+    [
+      'printed of a table of a history',
+      network,
+      ['h = pd.DataFrame(history.history)', 'print(h["val_mae"].min())'],
+    ],
+  ])('REQ-SF-019: is left where the record is %s', async (_, fit, lines) => {
+    const repair = await repairLeak(script(fit, ...lines), fit);
+    expect(repair.ok ? repair.replacement : repair.reason).toMatch(
+      /is the score on the rows that the training watches/,
+    );
+  });
+
+  it.each([
+    ['drawn', network, ['plt.plot(history.history["val_mae"])']],
+    ['drawn from a variable', network, ['curve = history.history["val_mae"]', 'plt.plot(curve)']],
+    ['of the training rows', network, ['print(history.history["loss"][-1])']],
+    ['searched for the best epoch', network, ['print(len(history.history["val_mae"]))']],
+    [
+      'that of a search',
+      trees,
+      [
+        score,
+        'search = GridSearchCV(LGBMRegressor(), {"num_leaves": [7, 9]}).fit(X_tr, y_tr)',
+        'print(search.best_score_)',
+      ],
+    ],
+  ])('is corrected where the record is %s', async (_, fit, lines) => {
+    expect((await repairLeak(script(fit, ...lines), fit)).ok).toBe(true);
+  });
+});
+
 describe('a repair', () => {
   it('REQ-SF-019: moves the fit with its comment and leaves all other lines as they are', async () => {
     const script = [

@@ -243,3 +243,103 @@ describe('the check of a rewrite', () => {
     expect(await problemWith(script(...block(encoder)), block(encoder), rewrite(encoder))).toBeUndefined();
   });
 });
+
+describe('columns that were listed before the table lost some of them', () => {
+  const listing = (list: string, ...more: string[]): string[] => [
+    list,
+    ...more,
+    'df[num] = df[num].fillna(df[num].median())',
+  ];
+  const moved = [
+    'mid = X_tr[num].median()',
+    ...['X_tr', 'X_va'].map((part) => `${part}[num] = ${part}[num].fillna(mid)`),
+  ];
+  const asked = async (list: readonly string[], take: string) => {
+    const [fit = '', ...before] = list.toReversed();
+    const block = [...before.toReversed(), fit, take, SPLIT];
+    const after = [...before.toReversed(), take, SPLIT, ...moved];
+    return problemWith([...HEAD, ...block, ...TAIL], block, after);
+  };
+  const dropped = 'X, y = df.drop(columns="fare"), df["fare"]';
+
+  it.each([
+    ['by their type', 'num = df.select_dtypes("number").columns', dropped],
+    ['all', 'num = df.columns', dropped],
+    ['as a list of all', 'num = list(df)', 'y = df["fare"]\nX = df.drop(["fare"], axis=1)'],
+    ['one by one', 'num = [c for c in df.columns if df[c].dtype != "object"]', dropped],
+    ['that are described', 'num = df.describe().columns', 'y = df.pop("fare")\nX = df'],
+    ['that have a mean', 'num = df.mean(numeric_only=True).index', 'y = df["fare"]\ndel df["fare"]\nX = df'],
+    ['up to some place', 'num = df.columns', 'y = df["fare"]\nX = df.iloc[:, :-1]'],
+    [
+      'beside another that goes',
+      'num = df.columns.drop("fare")',
+      'X, y = df.drop(columns=["fare", "id"]), df["fare"]',
+    ],
+    ['of which some are picked', 'num = df.columns', 'X, y = df[["km", "kg"]], df["fare"]'],
+  ])('REQ-SF-019: are not taken of the parts (%s)', async (_, list, take) => {
+    expect(await asked(listing(list), take)).toMatch(/`num` lists columns that `X_tr` does not have/);
+  });
+
+  it.each([
+    ['leaves them out', listing('num = df.select_dtypes("number").columns.drop("fare")')],
+    ['leaves them out by a condition', listing("num = [c for c in df.columns if c != 'fare']")],
+    ['loses them', listing('num = list(df.columns)', 'num.remove("fare")')],
+    [
+      'is of the table without them',
+      listing('num = df.drop(columns="fare").select_dtypes("number").columns'),
+    ],
+    ['is written out', listing('num = ["km", "kg"]')],
+  ])('are taken of the parts where the list %s', async (_, list) => {
+    expect(await asked(list, dropped)).toBeUndefined();
+  });
+});
+
+it('REQ-SF-019: refuses lines of a fold that change a table which the fold has read before them', async () => {
+  const block = (...inside: string[]): string[] => [
+    'mid = X["km"].median()',
+    'X["km"] = X["km"].fillna(mid)',
+    'test["km"] = test["km"].fillna(mid)',
+    'scores = []',
+    ...folds(...inside),
+  ];
+  const folds = (...inside: string[]): string[] => [
+    'for tr, va in KFold(5).split(X):',
+    ...inside.map((line) => `    ${line}`),
+    '    model = Ridge().fit(A, y.iloc[tr])',
+    '    scores.append(model.score(B, y.iloc[va]))',
+    '    print(model.predict(C))',
+  ];
+  const learned = [
+    'test = test_before.copy()',
+    'mid = A["km"].median()',
+    ...['A', 'B', 'test'].map((part) => `${part}["km"] = ${part}["km"].fillna(mid)`),
+  ];
+  const head = [...HEAD, 'test = pd.read_csv("test.csv")', ...TABLES];
+  const rewritten = (...inside: string[]): string[] => [
+    'scores = []',
+    'test_before = test',
+    ...folds(...inside),
+  ];
+  const parts = 'A, B = X.iloc[tr], X.iloc[va]';
+  const found = (inside: readonly string[], rewrite: readonly string[]) =>
+    problemWith(
+      [...head, ...block(...inside), 'print("Final Validation Performance:", np.mean(scores))', ''],
+      block(...inside),
+      rewritten(...rewrite),
+    );
+  const reason = '`test` is read in the loop before the lines that would change it there';
+  expect(
+    await found(
+      ['A, B, C = X.iloc[tr], X.iloc[va], test'],
+      ['A, B, C = X.iloc[tr], X.iloc[va], test', ...learned],
+    ),
+  ).toBe(reason);
+  expect(await found(['C = test', parts], ['C = test', parts, ...learned])).toBe(reason);
+  expect(await found([parts, 'C = test'], [parts, ...learned, 'C = test'])).toBeUndefined();
+  expect(
+    await found(
+      ['print(len(test), test.shape)', parts, 'C = test'],
+      ['print(len(test), test.shape)', parts, ...learned, 'C = test'],
+    ),
+  ).toBeUndefined();
+});

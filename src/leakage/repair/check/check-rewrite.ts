@@ -8,8 +8,11 @@ import { lastAssigned } from '../rows-first/table-kind.js';
 import { drawnBesideAll } from './drawn-together.js';
 import { otherEffects } from './effects-in-order.js';
 import { learnedOfScored } from './learned-of-scored.js';
+import { columnsListedBefore } from './listed-columns.js';
 import { arrayAsFrame, foundPositions, shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
+import { readBeforeChange } from './read-before-change.js';
+import { recordedScoreRead } from './recorded-scores.js';
 import { otherExperiment } from './same-experiment.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
 import { mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
@@ -29,6 +32,9 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   rejectsCategories,
   leavesGroupsOut,
   columnNotDivided,
+  columnsListedBefore,
+  readBeforeChange,
+  recordedScoreRead,
   learnedOfScored,
   otherEffects,
   mixedRows,

@@ -1,0 +1,103 @@
+import type { Expr, Module, Stmt } from '../../syntax/ast.js';
+import {
+  calleeName,
+  expressionsIn,
+  ownExpressions,
+  partsOf,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
+import { OrderedEffects } from '../order/ordered-effects.js';
+import { functionAround, lastAssigned } from '../rows-first/table-kind.js';
+import { plainText, type ScriptChange, textOf } from './script-change.js';
+
+/** What a library keeps of the scores on the rows that a training watched. */
+const RECORDS = /^(best_score_?|evals_result_?|get_evals_result|get_best_score)$/;
+const SEARCHES = /(Search\w*|CV|create_study)\(/;
+/** A place in a record, or its length: no score. */
+const COUNTS = /^(argmin|argmax|idxmin|idxmax|len|range|index)$/;
+
+/** Variables that hold recorded scores, and those that hold the whole history of a Keras training. */
+interface Holders {
+  readonly scores: Set<string>;
+  readonly histories: Set<string>;
+}
+
+/**
+ * Whether a script reads the score that the training recorded on the watched rows, as `model.best_score_` or
+ * `history.history["val_auc"]`: a training that stops on other rows would give another score under the same words.
+ * Curves that are only drawn do not count.
+ */
+export function recordedScoreRead({ leaks, before: { module } }: ScriptChange): string | undefined {
+  const leak = leaks.find(({ kind }) => kind === 'early-stopping');
+  if (leak === undefined) return undefined;
+  const effects = new OrderedEffects(module);
+  const holders: Holders = { scores: new Set(), histories: new Set() };
+  for (const statement of module.body.statements.flatMap((outer) => [...statementsIn(outer)])) {
+    const found = ownReads(statement)
+      .map((own) => recordIn(module, own, holders))
+      .find((one) => one !== undefined);
+    hold(statement, found !== undefined, holders);
+    const isLater = statement.start >= leak.statement.end || functionAround(statement) !== undefined;
+    const isKept = statement.type === 'assign' && statement.targets.every(({ type }) => type === 'name');
+    if (found !== undefined && isLater && !isKept && !effects.draws(statement))
+      return `\`${plainText(module, found)}\` is the score on the rows that the training watches, which would be other rows`;
+  }
+  return undefined;
+}
+
+/** What a statement reads: names that are assigned hold something else before. */
+function ownReads(statement: Stmt): Expr[] {
+  const stored: readonly Expr[] = statement.type === 'assign' ? statement.targets : [];
+  return ownExpressions(statement).filter((own) => own.type !== 'name' || !stored.includes(own));
+}
+
+function recordIn(module: Module, expression: Expr, holders: Holders): Expr | undefined {
+  if (expression.type === 'call' && COUNTS.test(calleeName(expression))) return undefined;
+  if (isRecord(module, expression, holders)) return expression;
+  for (const part of partsOf(expression)) {
+    const found = recordIn(module, part, holders);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isRecord(module: Module, expression: Expr, { scores, histories }: Holders): boolean {
+  if (expression.type === 'name') return scores.has(expression.id);
+  if (expression.type === 'attribute' && RECORDS.test(expression.name)) {
+    const { object } = expression;
+    if (object.type !== 'name') return true;
+    const made = lastAssigned(module, object.id, 0, expression.start);
+    return object.id !== 'self' && !(made !== undefined && SEARCHES.test(textOf(module, made)));
+  }
+  if (expression.type !== 'subscript') return false;
+  const isWatched = expression.indices
+    .flatMap((index) => [...expressionsIn(index)])
+    .some(
+      (part) => part.type === 'constant' && typeof part.value === 'string' && part.value.startsWith('val_'),
+    );
+  return isWatched && (isHistory(expression.object) || histories.has(rootName(expression.object) ?? ''));
+}
+
+/** `model.fit(…).history`, `history.history` */
+function isHistory(expression: Expr): boolean {
+  return expression.type === 'attribute' && expression.name === 'history';
+}
+
+/** Notes what a statement puts recorded scores in: `result` of `scores = model.evals_result()`, `record_evaluation(result)`. */
+function hold(statement: Stmt, isRecorded: boolean, { scores, histories }: Holders): void {
+  const parts = ownExpressions(statement).flatMap((own) => [...expressionsIn(own)]);
+  for (const target of statement.type === 'assign' ? statement.targets : []) {
+    if (target.type !== 'name') continue;
+    scores.delete(target.id);
+    if (isRecorded) scores.add(target.id);
+    else if (parts.some(isHistory)) histories.add(target.id);
+  }
+  for (const part of parts) {
+    if (part.type !== 'call') continue;
+    for (const { name, value } of part.args) {
+      const isFilled = name === 'evals_result' || calleeName(part) === 'record_evaluation';
+      if (isFilled && value.type === 'name') scores.add(value.id);
+    }
+  }
+}
