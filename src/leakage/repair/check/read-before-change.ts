@@ -25,12 +25,14 @@ export function readBeforeChange(change: ScriptChange): string | undefined {
   );
   const loops = new Set([...added].flatMap(loopsAround));
   for (const loop of loops) {
-    const inside = changes.filter(({ statement }) => loopsAround(statement).includes(loop));
+    const last = new Map<string, number>();
+    for (const { name, statement } of changes)
+      if (loopsAround(statement).includes(loop)) last.set(name, statement.start);
     for (const statement of statementsIn(loop)) {
       if (statement === loop || added.has(statement) || suitesOf(statement).length > 0) continue;
       const stored = new Set(statement.type === 'assign' ? statement.targets : []);
       for (const name of namesIn(statement)) {
-        const isChanged = inside.some((one) => one.name === name.id && one.statement.start > statement.start);
+        const isChanged = (last.get(name.id) ?? -1) > statement.start;
         if (isChanged && !stored.has(name) && !readsLayout(after.module.source, name))
           return `\`${name.id}\` is read in the loop before the lines that would change it there`;
       }

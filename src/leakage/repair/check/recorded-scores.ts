@@ -13,7 +13,7 @@ import { plainText, type ScriptChange, textOf } from './script-change.js';
 
 /** What a library keeps of the scores on the rows that a training watched. */
 const RECORDS = /^(best_score_?|evals_result_?|get_evals_result|get_best_score)$/;
-const SEARCHES = /(Search\w*|CV|create_study)\(/;
+const SEARCHES = /(Search|CV|create_study)\(/;
 /** A place in a record, or its length: no score. */
 const COUNTS = /^(argmin|argmax|idxmin|idxmax|len|range|index)$/;
 
