@@ -269,7 +269,7 @@ describe('columns that were listed before the table lost some of them', () => {
     ['one by one', 'num = [c for c in df.columns if df[c].dtype != "object"]', dropped],
     ['that are described', 'num = df.describe().columns', 'y = df.pop("fare")\nX = df'],
     ['that have a mean', 'num = df.mean(numeric_only=True).index', 'y = df["fare"]\ndel df["fare"]\nX = df'],
-    ['up to some place', 'num = df.columns', 'y = df["fare"]\nX = df.iloc[:, :-1]'],
+    ['up to some position', 'num = df.columns', 'y = df["fare"]\nX = df.iloc[:, :-1]'],
     [
       'beside another that goes',
       'num = df.columns.drop("fare")',

@@ -190,13 +190,13 @@ function removedSince(module: Module, { to, from, at, until }: Way): readonly Re
 /** `df.drop(columns=["label"])`, `df.drop("label", axis=1)` */
 function dropped(module: Module, { args }: Call, before: number): Removed[] {
   const isOfColumns = args.some(
-    ({ name, value }, place) =>
-      (name === 'axis' || (name === undefined && place === 1)) &&
+    ({ name, value }, position) =>
+      (name === 'axis' || (name === undefined && position === 1)) &&
       value.type === 'constant' &&
       (value.value === 1 || value.value === 'columns'),
   );
-  return args.flatMap(({ name, value }, place) => {
-    const isLabels = isOfColumns && (name === 'labels' || (name === undefined && place === 0));
+  return args.flatMap(({ name, value }, position) => {
+    const isLabels = isOfColumns && (name === 'labels' || (name === undefined && position === 0));
     return name === 'columns' || isLabels ? namedIn(module, value, before) : [];
   });
 }
@@ -225,11 +225,11 @@ function notPicked(
   { object, indices }: Extract<Expr, { type: 'subscript' }>,
   before: number,
 ): Removed[] {
-  const isByPlace = object.type === 'attribute' && /^i?loc$/.test(object.name);
-  const index = isByPlace ? indices[1] : indices[0];
+  const isByPosition = object.type === 'attribute' && /^i?loc$/.test(object.name);
+  const index = isByPosition ? indices[1] : indices[0];
   if (index === undefined) return [];
   const text = plainText(module, index).replaceAll("'", '"');
-  if (index.type === 'slice') return isByPlace && text !== ':' ? [{ texts: [text] }] : [];
+  if (index.type === 'slice') return isByPosition && text !== ':' ? [{ texts: [text] }] : [];
   if (index.type === 'sequence') return [{ texts: [text] }];
   if (index.type !== 'name') return /\.columns\b/.test(text) ? constantsIn(index) : [];
   const list = lastAssigned(module, index.id, 0, before);

@@ -14,11 +14,11 @@ import { plainText, type ScriptChange, textOf } from './script-change.js';
 /** What a library keeps of the scores on the rows that a training watched. */
 const RECORDS = /^(best_score_?|evals_result_?|get_evals_result|get_best_score)$/;
 const SEARCHES = /(Search|CV|create_study)\(/;
-/** A place in a record, or its length: no score. */
+/** A position in a record, or its length: no score. */
 const COUNTS = /^(argmin|argmax|idxmin|idxmax|len|range|index)$/;
 
 /** Variables that hold recorded scores, and those that hold the whole history of a Keras training. */
-interface Holders {
+interface Recorded {
   readonly scores: Set<string>;
   readonly histories: Set<string>;
 }
@@ -32,15 +32,15 @@ export function recordedScoreRead({ leaks, before: { module } }: ScriptChange): 
   const leak = leaks.find(({ kind }) => kind === 'early-stopping');
   if (leak === undefined) return undefined;
   const effects = new OrderedEffects(module);
-  const holders: Holders = { scores: new Set(), histories: new Set() };
+  const recorded: Recorded = { scores: new Set(), histories: new Set() };
   for (const statement of module.body.statements.flatMap((outer) => [...statementsIn(outer)])) {
     const found = ownReads(statement)
-      .map((own) => recordIn(module, own, holders))
+      .map((own) => recordIn(module, own, recorded))
       .find((one) => one !== undefined);
-    hold(statement, found !== undefined, holders);
+    note(statement, found !== undefined, recorded);
     const isLater = statement.start >= leak.statement.end || functionAround(statement) !== undefined;
-    const isKept = statement.type === 'assign' && statement.targets.every(({ type }) => type === 'name');
-    if (found !== undefined && isLater && !isKept && !effects.draws(statement))
+    const isAssigned = statement.type === 'assign' && statement.targets.every(({ type }) => type === 'name');
+    if (found !== undefined && isLater && !isAssigned && !effects.draws(statement))
       return `\`${plainText(module, found)}\` is the score on the rows that the training watches, which would be other rows`;
   }
   return undefined;
@@ -52,17 +52,17 @@ function ownReads(statement: Stmt): Expr[] {
   return ownExpressions(statement).filter((own) => own.type !== 'name' || !stored.includes(own));
 }
 
-function recordIn(module: Module, expression: Expr, holders: Holders): Expr | undefined {
+function recordIn(module: Module, expression: Expr, recorded: Recorded): Expr | undefined {
   if (expression.type === 'call' && COUNTS.test(calleeName(expression))) return undefined;
-  if (isRecord(module, expression, holders)) return expression;
+  if (isRecord(module, expression, recorded)) return expression;
   for (const part of partsOf(expression)) {
-    const found = recordIn(module, part, holders);
+    const found = recordIn(module, part, recorded);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function isRecord(module: Module, expression: Expr, { scores, histories }: Holders): boolean {
+function isRecord(module: Module, expression: Expr, { scores, histories }: Recorded): boolean {
   if (expression.type === 'name') return scores.has(expression.id);
   if (expression.type === 'attribute' && RECORDS.test(expression.name)) {
     const { object } = expression;
@@ -85,7 +85,7 @@ function isHistory(expression: Expr): boolean {
 }
 
 /** Notes what a statement puts recorded scores in: `result` of `scores = model.evals_result()`, `record_evaluation(result)`. */
-function hold(statement: Stmt, isRecorded: boolean, { scores, histories }: Holders): void {
+function note(statement: Stmt, isRecorded: boolean, { scores, histories }: Recorded): void {
   const parts = ownExpressions(statement).flatMap((own) => [...expressionsIn(own)]);
   for (const target of statement.type === 'assign' ? statement.targets : []) {
     if (target.type !== 'name') continue;
