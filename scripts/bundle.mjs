@@ -1,7 +1,7 @@
 // Bundles what is started often in a compiled dist/: a process or thread that loads hundreds of modules one by one takes twice
 // as long to start. The modules stay as well, for programs that import them.
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /** Modules that are started by their path, and imported by nobody: each is bundled into its own file. */
@@ -48,10 +48,7 @@ export async function bundleThreads(dist, packages) {
       entryPoints: [thread],
       outfile: thread,
       allowOverwrite: true,
-      plugins: [
-        locations((path) => `new URL(${quoted(dirname(thread), path)}, import.meta.url).href`),
-        bundledPackages(packages, PACKAGES_OF_THREADS),
-      ],
+      plugins: [locations(dist), bundledPackages(packages, PACKAGES_OF_THREADS)],
     });
   }
 }
@@ -69,11 +66,7 @@ export async function bundleCommandLine(dist, packages) {
     splitting: true,
     chunkNames: '[hash]',
     external: SHARED_MODULES.map((file) => join(dist, file)),
-    // `dist/` is the last folder of this name in the path of each of its files.
-    plugins: [
-      locations((path) => `(import.meta.url.replace(/(.*\\/dist\\/).*/,'$1')+${quoted(dist, path)})`),
-      bundledPackages(packages, PACKAGES_OF_COMMANDS),
-    ],
+    plugins: [locations(dist), bundledPackages(packages, PACKAGES_OF_COMMANDS)],
   });
   const licenses = PACKAGES_OF_COMMANDS.filter((name) => existsSync(join(packages, name)));
   for (const name of licenses) {
@@ -83,10 +76,11 @@ export async function bundleCommandLine(dist, packages) {
   chmodSync(join(dist, COMMAND_LINE), 0o755);
 }
 
-const quoted = (folder, path) => JSON.stringify(relative(folder, path).replaceAll('\\', '/'));
-
-/** A bundled module finds files from its own location, as it did before. */
-function locations(expressionFor) {
+/**
+ * A bundled module finds files from its own location, as it did before. `dist/` is the last folder of this name in the path of each
+ * file in it.
+ */
+function locations(dist) {
   return {
     name: 'locations',
     setup(building) {
@@ -94,7 +88,9 @@ function locations(expressionFor) {
         if (path.includes('node_modules')) return undefined;
         const text = readFileSync(path, 'utf8');
         if (!text.includes('import.meta.url')) return undefined;
-        return { contents: text.replaceAll('import.meta.url', expressionFor(path)) };
+        const own = JSON.stringify(relative(dist, path).replaceAll('\\', '/'));
+        const location = `(import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6) + ${own})`;
+        return { contents: text.replaceAll('import.meta.url', () => location) };
       });
     },
   };
