@@ -21,6 +21,11 @@ export interface CallControlOptions {
   readonly callWaitMs?: number;
   /** Longest wait for which a job keeps its slot, in milliseconds. */
   readonly shortWaitMs?: number;
+  /**
+   * How long a call waits for the answer to an earlier one with the same cacheable prompt prefix to begin, in milliseconds;
+   * 0: not at all.
+   */
+  readonly cacheWaitMs?: number;
   /** When calls of jobs that can wait are sent in batches, if the runner's provider has batches. */
   readonly batches?: Partial<BatchTiming>;
   readonly clock?: Clock;
@@ -40,6 +45,7 @@ export interface CallControl {
   readonly quotaParkMs: number;
   readonly callWaitMs: number;
   readonly shortWaitMs: number;
+  readonly cacheWaitMs: number;
   /** Undefined if the runner's provider has no batches. */
   readonly batches: BatchTiming | undefined;
   readonly clock: Clock;
@@ -48,6 +54,8 @@ export interface CallControl {
 
 /** A job that waits no longer than this keeps its slot: going back to the queue would take about as long. */
 const SHORT_WAIT_MS = 1_000;
+/** Most answers begin within some seconds, and last longer than that. */
+const CACHE_WAIT_MS = 10_000;
 
 /** @param hasBatches Whether the runner's provider has batches. */
 export function callControl(
@@ -66,6 +74,7 @@ export function callControl(
     quotaParkMs: options.quotaParkMs ?? 600_000,
     callWaitMs: options.callWaitMs ?? 86_400_000,
     shortWaitMs: options.shortWaitMs ?? SHORT_WAIT_MS,
+    cacheWaitMs: options.cacheWaitMs ?? CACHE_WAIT_MS,
     batches: hasBatches ? { ...DEFAULT_BATCH_TIMING, ...options.batches } : undefined,
     clock: options.clock ?? systemClock,
     now: options.now,

@@ -1,4 +1,4 @@
-import type { ReceivedMessage } from './message.js';
+import type { ReceivedMessage, TokenCounts } from './message.js';
 import type { CallOutcome } from './outcome.js';
 import type { PriceList } from './prices.js';
 import type { CallRequest, Provider } from './transport.js';
@@ -45,6 +45,12 @@ export interface CallInterceptor {
   release?(call: PlannedCall): Promise<void>;
   /** Last hook before the call is sent. */
   record?(call: PlannedCall): Promise<void>;
+  /**
+   * The answer has begun to come. Nothing waits for this hook, and it must not throw.
+   *
+   * @param tokens what the provider has counted so far
+   */
+  begin?(call: PlannedCall, tokens: TokenCounts): void;
   /** First hook after the outcome is known, before the outcome is used. */
   settle?(call: PlannedCall, outcome: CallOutcome): Promise<void>;
   /**

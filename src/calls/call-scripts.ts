@@ -2,6 +2,7 @@ import { MAX_RECORDED_CALLS } from '../queues/call-record.js';
 import { script } from '../queues/run-script.js';
 import { BUDGET_LUA } from './budget/budget-script.js';
 import { LIMITER_LUA } from './limiter/limiter-script.js';
+import { PREFIX_LUA } from './prompt-cache/prefix-scripts.js';
 
 /**
  * The ledger of a job, as Lua functions that the scripts of `call-scripts.ts` begin with. Its fields are described in
@@ -19,11 +20,14 @@ local function ledger_mark_in_doubt(job, number, by, now)
   return true
 end
 
--- The last number of a ledger; what was last sent under this number, and by which attempt; since when the job is throttled.
+-- The last number of a ledger; what was last sent under this number, and by which attempt; since when the call waits for the
+-- prompt cache; since when the job is throttled.
 local function ledger_read(job, number)
   local field = LEDGER .. ':' .. number
-  local found = redis.call('HMGET', job, LEDGER, field, field .. ':by', 'fleet:throttledSince')
-  return {last = tonumber(found[1] or '') or 0, content = found[2], by = found[3], throttled_since = found[4]}
+  local found = redis.call('HMGET', job, LEDGER, field, field .. ':by', 'fleet:throttledSince', field .. ':cacheSince')
+  return {
+    last = tonumber(found[1] or '') or 0, content = found[2], by = found[3], throttled_since = found[4], cache_since = found[5],
+  }
 end
 
 local function ledger_sent(job, number, content, by, before)
@@ -34,6 +38,7 @@ local function ledger_sent(job, number, content, by, before)
     redis.call('HSET', job, field, content, field .. ':by', by)
   end
   if before.content then redis.call('HDEL', job, field .. ':end', field .. ':answer') end
+  if before.cache_since then redis.call('HDEL', job, field .. ':cacheSince') end
 end
 `;
 
@@ -118,28 +123,34 @@ export interface AdmittedCall {
   readonly limits: readonly (number | false)[];
   /** Longest time in ms that it may wait for the limiter. */
   readonly maxWaitMs: number | false;
+  /** Longest time in ms that it waits for the state of its prompt prefix. */
+  readonly maxCacheWaitMs: number;
 }
 
 /**
  * Admits a call, or says what it has to wait for. For an admitted call the ledger says `sent`, the limiter reserves its
  * tokens and the budgets reserve the most that it can cost.
  *
- * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
+ * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model, 5 state of its prompt prefix if it may wait for it.
  * ARGV: 1 lock token, 2 id of the attempt, 3 base of the spending keys, 4 time or '', 5 `AdmittedCall` (JSON),
  *   6 `SentCall` (JSON), 7 name of the run or ''.
- * Returns: {'sent', now, 1 if it is the probe}; {'lost'}; {'wait', ms, why};
+ * Returns: {'sent', now, 1 if it is the probe, 1 if it is the first of its prefix}; {'lost'}; {'wait', ms, why};
  *   {'late', ms waited}: it waited longer than it may; {'over' or 'busy', scope, limit, spent, reserved}: a budget has
  *   no room, for good or until calls under way have ended.
  */
 export const ADMIT_CALL = script(
   SHARED,
+  PREFIX_LUA,
   `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
 local now = now_ms(ARGV[4])
 local call = cjson.decode(ARGV[5])
 local before = ledger_read(KEYS[1], call.number)
+local name = ARGV[2] .. ' ' .. call.number
 -- A command can arrive twice when a connection breaks.
-if before.by == ARGV[2] and before.content == ARGV[6] then return {'sent', now, 0} end
+if before.by == ARGV[2] and before.content == ARGV[6] then
+  return {'sent', now, 0, KEYS[5] and redis.call('GET', KEYS[5]) == name and 1 or 0}
+end
 -- A full Redis accepts or rejects a script at its first write. Each one below needs memory, so a full Redis sends no call.
 limiter_load(KEYS[4])
 local wait, why, blocked_until = limiter_check(now, call.reserved, call.limits)
@@ -150,9 +161,17 @@ if wait > 0 then
   if call.maxWaitMs and now - since > call.maxWaitMs then return {'late', now - since} end
   return {'wait', math.ceil(wait), why}
 end
+-- After the limiter and before the budgets: a call that waits holds nothing of either, and only a call that is sent goes first.
+local look, is_first
+if KEYS[5] then
+  local field = LEDGER .. ':' .. call.number .. ':cacheSince'
+  look, is_first = prefix_check(KEYS[5], KEYS[1], field, before.cache_since, now, call.maxCacheWaitMs)
+  if look then return {'wait', look, 'prompt-cache'} end
+end
 local day = day_of(now)
 local accounts, refused = find_room(ARGV[3], KEYS[3], day, ARGV[7], call.budgets, call.maxCost, KEYS[1], now)
 if refused then return refused end
+if is_first then prefix_lead(KEYS[5], name) end
 ledger_sent(KEYS[1], call.number, ARGV[6], ARGV[2], before)
 local reservation = {
   token = ARGV[1], by = ARGV[2], amount = string.format('%.0f', call.maxCost), likely = string.format('%.0f', call.likelyCost),
@@ -162,7 +181,7 @@ redis.call('HSET', KEYS[3], call.number .. ' ' .. KEYS[1], cjson.encode(reservat
 spend_reserve(ARGV[3], accounts, reservation, call.budgets)
 local probe = limiter_admit(now, call.reserved, call.limits, ARGV[2])
 limiter_store(KEYS[4], now)
-return {'sent', now, probe}`,
+return {'sent', now, probe, is_first and 1 or 0}`,
 );
 
 /** How a call ended, in numbers and fixed words; false means not known or not limited. */

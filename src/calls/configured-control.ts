@@ -10,6 +10,7 @@ export function configuredControl(config: Config): CallControlOptions {
     cache: config.callCache === 'on',
     quotaParkMs: config.quotaParkMs,
     callWaitMs: config.callWaitMs,
+    cacheWaitMs: config.cacheWaitMs,
     batches: {
       ...(config.batchAfterMs === undefined ? {} : { afterMs: config.batchAfterMs }),
       collectMs: config.batchCollectMs,

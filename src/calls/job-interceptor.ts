@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { messageOf, RedisError } from '../errors.js';
 import type { EndedCall, SentCall } from '../queues/call-record.js';
 import { reclaimLock } from '../queues/reclaim-lock.js';
-import { inFlightKey, limiterKey, spendBase } from '../queues/redis-keys.js';
+import { inFlightKey, limiterKey, promptPrefixKey, spendBase } from '../queues/redis-keys.js';
 import { saysFull } from '../queues/redis-refusal.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
 import { JobLines } from './batches/job-lines.js';
@@ -27,7 +27,10 @@ import { noteBlockedModel } from './limiter/blocked-models.js';
 import { keepProbeAlive } from './limiter/keep-probe-alive.js';
 import { limitsOf } from './limiter/model-limits.js';
 import { cooldownMs, DIMENSIONS, learnedLimits } from './limiter/rate-headers.js';
+import type { TokenCounts } from './message.js';
 import type { CallOutcome, OutcomeClass } from './outcome.js';
+import { type CachedPrefix, cachedPrefix } from './prompt-cache/cached-prefix.js';
+import { SentPrefix } from './prompt-cache/sent-prefix.js';
 import { brokenTooOften, callInDoubt, lostJob, waitedTooLong } from './refusals.js';
 import { MAX_BROKEN_ANSWERS, opensCircuit } from './retry-table.js';
 import { billedTokens, settledCall } from './settled-call.js';
@@ -58,7 +61,27 @@ interface CallInFlight {
   readonly sentAt: number;
   /** Stops renewing it as the half-open probe, if it is one. */
   readonly stopRenewing: () => void;
+  /** Undefined if other calls never wait for it. */
+  readonly prefix: SentPrefix | undefined;
   readonly estimate: CallEstimate;
+}
+
+/** A call as it is to be sent. */
+interface CallToSend {
+  readonly number: number;
+  readonly sent: SentCall;
+  readonly estimate: CallEstimate;
+  /** The prefix for which it waits until the provider has cached it. */
+  readonly prefix: CachedPrefix | undefined;
+}
+
+/** A call that cannot be sent yet. */
+interface CallWait {
+  /** When it is tried again if the job keeps its slot, in milliseconds. */
+  readonly tryInMs: number;
+  /** What it throws if the job does not keep its slot. */
+  readonly deferred: CallDeferred;
+  readonly isForCache: boolean;
 }
 
 /** The reply of `OPEN_LEDGER` for a job without a ledger. */
@@ -68,6 +91,10 @@ const SHUTDOWN_GRACE_MS = 5_000;
 /** Callers that wait for the same moment come back spread over at most so many milliseconds after it. */
 const MAX_SPREAD_MS = 5_000;
 const NO_CREDIT = 'no-credit' satisfies OutcomeClass;
+/** What the admission says of a call that waits for the provider to cache its prompt prefix. */
+const PROMPT_CACHE = 'prompt-cache';
+/** How long a job waits in the queue for that before it tries again: the processor begins from the start then. */
+const CACHE_DELAY_MS = 1_000;
 
 /**
  * Passes the calls of one attempt through the job's ledger, the model's limiter and the budgets. It reads the ledger of
@@ -118,16 +145,23 @@ export class JobInterceptor implements CallInterceptor {
     const estimate = estimateCall(call.request, call.prices);
     await this.#lines.await(call, ledger, estimate, signal);
     const plan = ledger.plan(call, estimate.likelyUsd);
+    const prefix = this.#control.cacheWaitMs > 0 ? cachedPrefix(call) : undefined;
     let remainingWaitMs = this.#control.shortWaitMs;
     for (;;) {
-      const wait = await this.#tryToSend(call, plan, estimate, signal);
+      const wait = await this.#tryToSend(call, { ...plan, estimate, prefix }, signal);
       if (wait === undefined) break;
-      if (wait.waitMs > remainingWaitMs) throw wait;
-      remainingWaitMs -= wait.waitMs;
-      await waitFor(wait.waitMs, this.#control.clock, signal);
+      // A job whose other call is under way does not leave its answer behind for a wait of some seconds.
+      const keepsSlot = wait.isForCache && this.#inFlight.size > 0;
+      if (wait.tryInMs > remainingWaitMs && !keepsSlot) throw wait.deferred;
+      remainingWaitMs -= wait.tryInMs;
+      await waitFor(wait.tryInMs, this.#control.clock, signal);
     }
     ledger.sent(plan.number, plan.sent);
     return undefined;
+  }
+
+  begin(call: PlannedCall, tokens: TokenCounts): void {
+    this.#inFlight.get(identityOf(call))?.prefix?.begun(tokens);
   }
 
   /** @throws JobError `lock-lost`. */
@@ -171,6 +205,7 @@ export class JobInterceptor implements CallInterceptor {
     if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.turn} was not admitted`);
     this.#inFlight.delete(identity);
     inFlight.stopRenewing();
+    inFlight.prefix?.ended(outcome.tokens);
     const { end, billed, costNano, assumedNano } = settledCall(outcome, call, this.#control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
     const numbers: SettledNumbers = {
@@ -238,11 +273,10 @@ export class JobInterceptor implements CallInterceptor {
   /** Undefined if the call is admitted; else what it waits for. */
   async #tryToSend(
     call: PlannedCall,
-    { number, sent }: { readonly number: number; readonly sent: SentCall },
-    estimate: CallEstimate,
+    { number, sent, estimate, prefix }: CallToSend,
     signal: AbortSignal,
-  ): Promise<CallDeferred | undefined> {
-    const { budgetUsd, callWaitMs } = this.#control;
+  ): Promise<CallWait | undefined> {
+    const { budgetUsd, callWaitMs, cacheWaitMs } = this.#control;
     const { run, runBudgetUsd } = this.#job;
     const numbers: AdmittedCall = {
       number,
@@ -252,10 +286,12 @@ export class JobInterceptor implements CallInterceptor {
       reserved: rateReservation(estimate),
       limits: this.#configured(call.model),
       maxWaitMs: limit(callWaitMs),
+      maxCacheWaitMs: cacheWaitMs,
     };
+    const prefixKey = prefix && promptPrefixKey(this.#control.prefix, prefix.digest);
     const reply = await this.#script(
       ADMIT_CALL,
-      this.#callKeys(call),
+      [...this.#callKeys(call), ...(prefixKey === undefined ? [] : [prefixKey])],
       [JSON.stringify(numbers), JSON.stringify(sent), run ?? ''],
       signal,
     );
@@ -270,6 +306,19 @@ export class JobInterceptor implements CallInterceptor {
             values[1] === 1
               ? keepProbeAlive(this.#control, call.model, this.#by, this.#job.warn)
               : () => undefined,
+          prefix:
+            prefix && prefixKey
+              ? new SentPrefix(
+                  this.#control,
+                  {
+                    key: prefixKey,
+                    ttlMs: prefix.ttlMs,
+                    call: `${this.#by} ${number}`,
+                    isFirst: values[2] === 1,
+                  },
+                  this.#job.warn,
+                )
+              : undefined,
           estimate,
         });
         return undefined;
@@ -277,7 +326,7 @@ export class JobInterceptor implements CallInterceptor {
         return this.#wait(call.model, Number(values[0]), replyText(values[1]) ?? '');
       case 'busy':
       case 'over':
-        return noRoom(call, reply, estimate.maxNano);
+        return waitOf(noRoom(call, reply, estimate.maxNano));
       case 'late':
         throw waitedTooLong(call, Number(values[0]));
       default:
@@ -285,7 +334,15 @@ export class JobInterceptor implements CallInterceptor {
     }
   }
 
-  #wait(model: string, ms: number, why: string): CallDeferred {
+  #wait(model: string, ms: number, why: string): CallWait {
+    if (why === PROMPT_CACHE) {
+      const deferred = new CallDeferred(CACHE_DELAY_MS, `${model}: ${why}`);
+      return { tryInMs: ms, deferred, isForCache: true };
+    }
+    return waitOf(this.#limiterWait(model, ms, why));
+  }
+
+  #limiterWait(model: string, ms: number, why: string): CallDeferred {
     // Callers that wait for the same moment must not all return in the same millisecond.
     const waitMs = Math.ceil(ms + Math.random() * Math.min(ms / 20, MAX_SPREAD_MS));
     const until = new Date(this.#control.clock.now() + ms).toISOString();
@@ -382,6 +439,10 @@ export class JobInterceptor implements CallInterceptor {
       );
     });
   }
+}
+
+function waitOf(deferred: CallDeferred): CallWait {
+  return { tryInMs: deferred.waitMs, deferred, isForCache: false };
 }
 
 function noCredit(model: string): string {

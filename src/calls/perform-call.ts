@@ -83,6 +83,9 @@ async function sendThroughInterceptors(
     settings.limits,
     settings.clock,
     hooks.signal,
+    (tokens) => {
+      for (const interceptor of interceptors) interceptor.begin?.(call, tokens);
+    },
   );
   const outcome = checked(sent, hooks);
   // Before `settle`, which can fail: the caller must learn what the call has used.

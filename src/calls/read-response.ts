@@ -1,30 +1,38 @@
-import { type ReceivedMessage, receivedMessage, tokensOf, WireMessageSchema } from './message.js';
+import {
+  type ReceivedMessage,
+  receivedMessage,
+  type TokenCounts,
+  tokensOf,
+  WireMessageSchema,
+} from './message.js';
 import { MessageStream } from './message-stream.js';
 import { CallFault } from './outcome.js';
 import { providerError } from './provider-error.js';
 import { brokenConnection, jsonBody, parseJson, readByType, type WireResponse } from './wire-response.js';
 
+type OnEvent = (tokens: TokenCounts | undefined) => void;
+
 /**
  * Reads the answer of a successful response of the Messages API: an event stream, or a whole message from a server that
  * does not stream.
  *
- * @param onEvent called for every event of a stream
+ * @param onEvent called for every event of a stream, with what has been counted so far
  * @throws {CallFault}
  */
-export function readResponse(response: WireResponse, onEvent: () => void): Promise<ReceivedMessage> {
+export function readResponse(response: WireResponse, onEvent: OnEvent): Promise<ReceivedMessage> {
   return readByType(response, 'Messages API', {
     stream: () => readStream(response, onEvent),
     whole: () => readWhole(response),
   });
 }
 
-async function readStream(response: WireResponse, onEvent: () => void): Promise<ReceivedMessage> {
+async function readStream(response: WireResponse, onEvent: OnEvent): Promise<ReceivedMessage> {
   const stream = new MessageStream();
   try {
     for await (const { event, data } of response.events()) {
-      onEvent();
       if (event === 'error') throw streamError(data, response, stream);
       if (event !== null) stream.accept(event, data);
+      onEvent(stream.tokens);
       if (stream.ended) break;
     }
   } catch (thrown) {

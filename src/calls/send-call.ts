@@ -1,7 +1,7 @@
 import { redactData } from '../config/redact.js';
 import { messageOf } from '../errors.js';
 import type { Clock } from './clock.js';
-import type { ReceivedMessage } from './message.js';
+import type { ReceivedMessage, TokenCounts } from './message.js';
 import { CallFault, type CallOutcome, type OutcomeClass } from './outcome.js';
 import { shorten } from './provider-error.js';
 import type { CallRequest, Transport } from './transport.js';
@@ -20,6 +20,8 @@ type EarlyEnd = { readonly class: 'idle' | 'timeout' | 'cancelled'; readonly det
 /**
  * Sends one request and classifies how it ends; it never throws. Whatever ends the call early (abort, silence,
  * total time) closes the socket. It removes its listener from `signal`.
+ *
+ * @param onBegin called once, when the answer has begun and the provider has said what the prompt is billed as
  */
 export async function sendCall(
   request: CallRequest,
@@ -27,6 +29,7 @@ export async function sendCall(
   limits: CallLimits,
   clock: Clock,
   signal?: AbortSignal,
+  onBegin?: (tokens: TokenCounts) => void,
 ): Promise<CallOutcome> {
   const socket = new AbortController();
   let ended: EarlyEnd | undefined;
@@ -44,7 +47,12 @@ export async function sendCall(
     end({ class: 'timeout', detail: `no whole answer within ${seconds(limits.totalMs)}` }),
   );
   let stopIdle: (() => void) | undefined;
-  const onEvent = () => {
+  let hasBegun = false;
+  const onEvent = (tokens?: TokenCounts) => {
+    if (tokens !== undefined && !hasBegun) {
+      hasBegun = true;
+      onBegin?.(tokens);
+    }
     stopIdle?.();
     stopIdle = clock.after(limits.idleMs, () =>
       end({ class: 'idle', detail: `the stream was silent for ${seconds(limits.idleMs)}` }),

@@ -1,6 +1,6 @@
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
 import { redactErrorText } from '../config/redact.js';
-import type { ReceivedMessage } from './message.js';
+import type { ReceivedMessage, TokenCounts } from './message.js';
 
 /** One request, in the form of the Messages API whatever the provider is. The answer is always streamed. */
 export type CallRequest = Omit<MessageCreateParamsNonStreaming, 'stream'>;
@@ -13,10 +13,11 @@ export interface CallResponse {
   /**
    * Reads the answer to its end.
    *
-   * @param onEvent called for every event of a stream, so that a silent one is noticed
+   * @param onEvent called for every event of a stream, so that a silent one is noticed; with what the provider has counted so
+   *   far, if it says so before the end
    * @throws {CallFault} it is not whole, or no answer
    */
-  message(onEvent: () => void): Promise<ReceivedMessage>;
+  message(onEvent: (tokens?: TokenCounts) => void): Promise<ReceivedMessage>;
 }
 
 /** Whose API is spoken, by the names of OpenTelemetry's conventions. */

@@ -234,6 +234,12 @@ export const SETTINGS = {
     count(86_400_000, 1, MAX_TIMER_MS),
     'How long rate limits may defer a job before it fails.',
   ),
+  cacheWaitMs: setting(
+    'FLEET_CACHE_WAIT_MS',
+    '10000',
+    count(10_000, 0, 600_000),
+    'How long a call waits for the answer to another call with the same long instructions to begin, so that it reads them from the prompt cache for a tenth of the price (costs.md); 0: not at all.',
+  ),
   textBytes: setting(
     'FLEET_MAX_TEXT_BYTES',
     '1048576',

@@ -46,6 +46,7 @@ const CALL_OPTIONS: OptionNames<CallControlOptions> = {
   quotaParkMs: true,
   callWaitMs: true,
   shortWaitMs: true,
+  cacheWaitMs: true,
   batches: true,
   clock: true,
   now: true,

@@ -68,6 +68,11 @@ export function limiterKey(prefix: string, model: string): string {
   return `${prefix}::limit:${model}`;
 }
 
+/** Whether the provider has a prompt prefix in its cache (`src/calls/prompt-cache/prefix-scripts.ts`). */
+export function promptPrefixKey(prefix: string, digest: string): string {
+  return `${prefix}::prompt:${digest}`;
+}
+
 /** Models whose circuit has been opened lately. */
 export function blockedModelsKey(prefix: string): string {
   return `${prefix}::blocked`;

@@ -12,6 +12,7 @@ describe('what the configuration holds agent calls to', () => {
       cache: false,
       quotaParkMs: 600_000,
       callWaitMs: 86_400_000,
+      cacheWaitMs: 10_000,
       batches: {
         collectMs: 60_000,
         pollMs: 60_000,
@@ -30,6 +31,7 @@ describe('what the configuration holds agent calls to', () => {
       FLEET_CALL_CACHE: 'on',
       FLEET_QUOTA_PARK_MS: '1000',
       FLEET_CALL_WAIT_MS: '2000',
+      FLEET_CACHE_WAIT_MS: '0',
       FLEET_MODEL_LIMITS: '{"m":{"requests":5},"*":{"inputTokens":10}}',
       FLEET_BATCH_AFTER: '6h',
       FLEET_BATCH_COLLECT_MS: '100',
@@ -42,6 +44,7 @@ describe('what the configuration holds agent calls to', () => {
       cache: true,
       quotaParkMs: 1_000,
       callWaitMs: 2_000,
+      cacheWaitMs: 0,
       batches: { afterMs: 21_600_000, collectMs: 100, pollMs: 200, marginMs: 300, minMs: 1_200 },
     });
     expect(limitsOf('m', options.limits ?? {})).toEqual({ requests: 5, input: undefined, output: undefined });
