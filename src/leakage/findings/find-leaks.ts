@@ -145,7 +145,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
       if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
       // Chosen on one part of the predictions, and scored on another one.
       if (fit.kind === 'selection' && overlapOf(fit.rows, scoredPart(score)) !== 'yes') continue;
-      if (fit.kind === 'shuffled-time' && !isShuffledLabel(fit, training, prediction.rows)) continue;
+      if (fit.kind === 'shuffled-time' && !isShuffledLabel(interp, fit, training, prediction.rows)) continue;
       // Copies of rows of one side alone, as views of the scored rows, are on no other side.
       if (fit.kind === 'duplicated-rows' && overlapOf(fit.rows, training.rows) !== 'yes') continue;
       if (fit.kind === 'duplicated-rows' && keepsCopies(fit.copies, training.rows, prediction.rows)) continue;
@@ -290,12 +290,19 @@ function atShuffle(leak: Leak, rows: readonly Region[]): Leak {
 }
 
 /** Whether a lag of the label, or an overlapping window, is a feature while rows are dealt out at random. */
-function isShuffledLabel(fit: FitEvent, training: Training, rows: readonly Region[]): boolean {
+function isShuffledLabel(
+  interp: Interpreter,
+  fit: FitEvent,
+  training: Training,
+  rows: readonly Region[],
+): boolean {
   if (!rows.some((region) => randomPart(region) !== undefined)) return false;
-  return (
-    fit.columns?.includes(ANY_LABEL) === true ||
-    training.labels.some((label) => fit.columns?.includes(label) === true)
-  );
+  // A label that is a column some rows later: lags of this column are labels of other rows.
+  const labels = training.labels.flatMap((label) => [
+    label,
+    ...(interp.columnOrigins.of(label)?.ahead ?? []),
+  ]);
+  return [ANY_LABEL, ...labels].some((label) => fit.columns?.includes(label) === true);
 }
 
 /** Whether the division deals rows out at random, and not groups of rows as a whole. */

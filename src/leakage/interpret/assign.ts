@@ -8,6 +8,7 @@ import {
   factsOf,
   opaque,
   type SequenceOf,
+  type Step,
   type Table,
   type TableState,
   UNKNOWN,
@@ -133,7 +134,16 @@ export function columnFrom(interp: Interpreter, value: Value): Column {
     ...(value.type === 'table' && value.cell.value.among !== undefined
       ? { among: value.cell.value.among }
       : {}),
+    ...(value.type === 'table' && value.cell.value.running !== undefined
+      ? { running: value.cell.value.running }
+      : {}),
   };
+}
+
+/** The columns of which later rows are taken. */
+function aheadOf(fits: readonly FitEvent[]): readonly string[] {
+  countWork(fits.length);
+  return fits.flatMap((event) => event.aheadOf ?? []);
 }
 
 /** Setting one column, counted in the work of putting one element into a list. */
@@ -153,7 +163,7 @@ export function setColumn(
   const made = columnFrom(interp, value);
   // `frame["a"] = frame["a"].fillna(0)` leaves it what it was made of.
   const isChanged = made.from.includes(name);
-  if (!partly && !isChanged) interp.columnOrigins.note(name, made.from, interp.statement);
+  if (!partly && !isChanged) interp.columnOrigins.note(name, made.from, interp.statement, aheadOf(made.fits));
   const column = decided.length === 0 ? made : { ...made, fits: union(made.fits, decided) };
   const before = state.columns.get(name);
   const columns = LayeredMap.withEntry(
@@ -196,17 +206,29 @@ function chainedColumn(interp: Interpreter, target: Subscript): { owner: Table; 
 }
 
 /** Which rows get a value was decided by what the mask was computed from. */
-function decidedBy(mask: Value | undefined): readonly FitEvent[] {
-  return mask?.type === 'table' && mask.cell.value.mask !== undefined
-    ? factsOf(mask).fits.filter(({ kind }) => kind !== 'selection')
-    : [];
+function decidedBy(mask: Value | undefined, value: Value): readonly FitEvent[] {
+  const steps = mask?.type === 'table' ? mask.cell.value.mask : undefined;
+  if (mask === undefined || steps === undefined || putsBack(steps, value)) return [];
+  return factsOf(mask).fits.filter(({ kind }) => kind !== 'selection');
+}
+
+/** `oof[fold == k] = model.predict(X[fold == k])`: predictions go where the rows are that they were made for. */
+function putsBack(steps: readonly Step[], value: Value): boolean {
+  const { predictions } = factsOf(value);
+  countWork(predictions.length * steps.length);
+  return (
+    predictions.length > 0 &&
+    predictions.every(({ rows }) =>
+      rows.every(({ partition }) => steps.some((step) => step.partition === partition)),
+    )
+  );
 }
 
 function assignSubscript(interp: Interpreter, target: Subscript, value: Value): void {
   const chained = chainedColumn(interp, target);
   if (chained !== undefined) {
     const [mask] = target.indices.map((index) => interp.evaluate(index));
-    setColumn(interp, chained.owner, chained.name, value, true, decidedBy(mask));
+    setColumn(interp, chained.owner, chained.name, value, true, decidedBy(mask, value));
     return;
   }
   const locator =
@@ -236,7 +258,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   }
   const indices = target.indices.map((index) => interp.evaluate(index));
   if (object.type === 'table') {
-    const decided = decidedBy(indices[0]);
+    const decided = decidedBy(indices[0], value);
     const names = columnNames(interp, isLocator && target.indices.length < 2 ? undefined : last);
     const isFrame = object.cell.value.shape === 'frame';
     if (names !== undefined && isFrame) {

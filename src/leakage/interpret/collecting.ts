@@ -66,7 +66,7 @@ export function collected(interp: Interpreter, value: Value): Value {
   const row = facts.rows.length === 0 ? interp.context.rowGoneThrough : undefined;
   if (row !== undefined && row.rows.length > 0 && value.type === 'opaque')
     return newTable(emptyTable({ ...facts, rows: row.rows, certain: row.certain, single: true }, 'row'));
-  const rows = [interp.source(`loop:${loop.start}`, interp.label(loop))];
+  const rows = [interp.source(`loop:${interp.siteKey(loop)}`, interp.label(loop))];
   if (value.type === 'table') return newTable({ ...value.cell.value, rows });
   return newTable({ ...emptyTable({ ...facts, rows }), ...(value.formatted ? { formatted: true } : {}) });
 }

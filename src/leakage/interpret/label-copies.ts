@@ -11,6 +11,8 @@ import { featuresOfLabelPeriod } from './label-period.js';
 interface Origin {
   readonly from: readonly string[];
   readonly madeBy: Stmt;
+  /** Columns whose values of later rows it has. */
+  readonly ahead: readonly string[];
 }
 
 /** Columns that are remembered. */
@@ -20,8 +22,8 @@ const MAX_COLUMNS = 4096;
 export class ColumnOrigins {
   readonly #origins = new Map<string, Origin>();
 
-  note(column: string, from: readonly string[], madeBy: Stmt): void {
-    if (this.#origins.size < MAX_COLUMNS) this.#origins.set(column, { from, madeBy });
+  note(column: string, from: readonly string[], madeBy: Stmt, ahead: readonly string[]): void {
+    if (this.#origins.size < MAX_COLUMNS) this.#origins.set(column, { from, madeBy, ahead });
   }
 
   of(column: string): Origin | undefined {
@@ -42,7 +44,10 @@ export function labelsOf(
     return { columns, fits: [] };
   const [state, label] = [features.cell.value, labels.cell.value];
   const ofPeriod = featuresOfLabelPeriod(interp, state, label);
-  const copy = labelCopy(interp, state, label) ?? recodedLabel(interp, state, label);
+  const copy =
+    labelCopy(interp, state, label) ??
+    recodedLabel(interp, state, label) ??
+    rescaledLabel(interp, state, label);
   if (copy === undefined) return { columns, fits: [...ofPeriod] };
   const rows = { rows: [...new Set(state.rows.map(originOf))], certain: state.certain };
   const event = interp.fit(
@@ -114,6 +119,37 @@ function recodedLabel(interp: Interpreter, x: TableState, y: TableState): Copy |
   return hasColumn(interp, x, source) ? { column: source, madeBy: x.selectedBy ?? origin.madeBy } : undefined;
 }
 
+/**
+ * `np.log1p(duration)` beside the feature `distance / duration`, or `duration` itself: a label that is one column on another scale,
+ * which the features are computed from.
+ */
+function rescaledLabel(interp: Interpreter, x: TableState, y: TableState): Copy | undefined {
+  const [label] = y.from;
+  if (label === undefined || !isComparable(x, y) || !x.rows.every(isFromFile)) return undefined;
+  const origin = interp.columnOrigins.of(label);
+  const [source, ...more] = (origin?.from ?? []).filter((column) => column !== label);
+  if (origin === undefined || source === undefined || more.length > 0) return undefined;
+  if (!y.from.every((column) => column === label || column === source)) return undefined;
+  if (!rescales(origin.madeBy, source)) return undefined;
+  countWork(x.columns.size);
+  for (const [column, { from, madeBy }] of x.columns)
+    if (column !== label && column !== source && from.includes(source)) return { column, madeBy };
+  const isFeature = x.closed ? x.columns.has(source) : false;
+  return isFeature ? { column: source, madeBy: x.selectedBy ?? origin.madeBy } : undefined;
+}
+
+/** Functions by which a number is put on another scale, and can be had back. */
+const RESCALING = /^(log|log2|log10|log1p|exp|expm1|sqrt|cbrt)$/;
+
+/** Whether a statement assigns a column on another scale: `np.log1p(frame["price"])`. */
+function rescales(statement: Stmt, column: string): boolean {
+  if (statement.type !== 'assign' || statement.value.type !== 'call') return false;
+  const { callee, args } = statement.value;
+  const [first, ...others] = args;
+  if (callee.type !== 'attribute' || others.length > 0 || !RESCALING.test(callee.name)) return false;
+  return isColumn(first?.value, column);
+}
+
 /** Whether a model takes some of the columns only, whatever there are, as far as that is known. */
 function picksColumns(model: EstimatorState | undefined, depth = 0): boolean {
   if (model === undefined) return false;
@@ -159,9 +195,14 @@ function isConstant(expression: Expr): boolean {
   return true;
 }
 
-/** `frame["status"]` or `frame.status`. */
+/** `frame["status"]`, `frame.status` or `pl.col("status")`. */
 function isColumn(expression: Expr | undefined, column: string): boolean {
   if (expression?.type === 'attribute') return expression.name === column;
+  if (expression?.type === 'call' && expression.callee.type === 'attribute') {
+    const [name, ...others] = expression.args;
+    const isOne = expression.callee.name === 'col' && others.length === 0;
+    return isOne && name?.value.type === 'constant' && name.value.value === column;
+  }
   const [index] = expression?.type === 'subscript' ? expression.indices : [];
   return index?.type === 'constant' && index.value === column;
 }

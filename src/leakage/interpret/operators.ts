@@ -9,7 +9,7 @@ import {
   union,
   withFits,
 } from '../values/facts.js';
-import { emptyTable, newEstimator, newSequence, newTable } from '../values/join.js';
+import { emptyTable, joinValues, newEstimator, newSequence, newTable } from '../values/join.js';
 import { dividedAlike, originOf, overlapOf, type Region, sameRows } from '../values/region.js';
 import {
   constant,
@@ -20,6 +20,7 @@ import {
   type SequenceOf,
   type SequenceState,
   type Step,
+  type Table,
   type TableState,
   UNKNOWN,
   type Value,
@@ -126,12 +127,20 @@ export function binaryValue(
   if (left.type === 'sequence' && right.type === 'sequence' && operator === '+') {
     const added = interp.appended.addAll(interp, left, nodes.left, right, nodes.right);
     const [a, b] = [left.cell.value, added.type === 'sequence' ? added.cell.value : right.cell.value];
+    const [first, second] = [collectedPieces(a), collectedPieces(b)];
+    if (
+      first !== undefined &&
+      second !== undefined &&
+      !sameRows(first.cell.value.rows, second.cell.value.rows)
+    )
+      return newSequence({ items: [], rest: restOf(interp, first, second) ?? first, tuple: a.tuple });
     const rest = restOf(interp, a.rest, b.rest);
     return newSequence({
       items: [...a.items, ...b.items],
       tuple: a.tuple,
       written: writtenOut(a) + (writtenOut(a) === a.items.length ? writtenOut(b) : 0),
       ...(rest === undefined ? {} : { rest }),
+      ...leftOutOfBoth(a, b),
     });
   }
   if (operator === '@') {
@@ -181,7 +190,10 @@ export function binaryValue(
     ...emptyTable(scored, base.shape),
     rows: rows.rows,
     certain: rows.certain,
-    from: union(stateA?.from ?? [], operator === '-' && leavesOut(a, stateB) ? [] : (stateB?.from ?? [])),
+    from: union(
+      stateA?.from ?? [],
+      operator === '-' && leavesOut(a, stateA, stateB) ? [] : (stateB?.from ?? []),
+    ),
     ...(mask.length > 0
       ? { mask }
       : operator === '|' && stateA?.mask !== undefined
@@ -202,9 +214,10 @@ function isUnmet({ isForecast, forecast }: Prediction): boolean {
   return isForecast === true && forecast === undefined;
 }
 
-/** `total - own`: a sum by group without the row's own value says nothing of it. */
-function leavesOut({ fits }: Facts, own: TableState | undefined): boolean {
+/** `total - own`: a sum by group, or one up to the row, without the row's own value says nothing of it. */
+function leavesOut({ fits }: Facts, sum: TableState | undefined, own: TableState | undefined): boolean {
   if (own === undefined || own.from.length === 0) return false;
+  if (own.from.every((column) => sum?.running?.includes(column) === true)) return true;
   countWork(fits.length);
   return fits.some(
     ({ kind, columns = [] }) =>
@@ -225,6 +238,32 @@ export function restOf(interp: Interpreter, a: Value | undefined, b: Value | und
     ...emptyTable({ ...facts, certain: left.certain && right.certain }, 'row'),
     single: true,
   });
+}
+
+/** What the pieces have in common that loops put into a list, one for each row. */
+function collectedPieces({ items, rest, written = 0 }: SequenceState): Table | undefined {
+  if (written > 0 || items.length === 0) return undefined;
+  countWork(items.length);
+  const all = rest === undefined ? items : [...items, rest];
+  const piece = all.every(({ type }) => type === 'table') ? all.reduce(joinValues) : undefined;
+  return piece?.type === 'table' && piece.cell.value.certain && piece.cell.value.rows.length > 0
+    ? piece
+    : undefined;
+}
+
+/** `["age"] + [c for c in table.columns if c.startswith("lag")]`: names of columns that neither list has. */
+function leftOutOfBoth(a: SequenceState, b: SequenceState): Pick<SequenceState, 'allBut'> {
+  const lists = [a, b];
+  // Of a list with unknown names nobody knows what it leaves out.
+  if (lists.some(({ rest, allBut }) => rest !== undefined && allBut === undefined)) return {};
+  const [first, ...others] = lists.flatMap(({ allBut }) => (allBut === undefined ? [] : [allBut]));
+  const items = lists.flatMap((list) => list.items);
+  if (first === undefined || items.some(({ type }) => type !== 'constant')) return {};
+  countWork(first.length * (items.length + 1));
+  const named = new Set(items.map((item) => (item.type === 'constant' ? item.value : undefined)));
+  return {
+    allBut: first.filter((name) => !named.has(name) && others.every((names) => names.includes(name))),
+  };
 }
 
 function writtenOut({ items, written = 0 }: SequenceState): number {
@@ -331,7 +370,7 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
   if (isLookup) return opaque({ ...NO_FACTS, fits: facts.fits });
   if (operator.includes('in') || operator.startsWith('is')) return opaque({ ...facts, rows: [] });
   const isRows = table !== undefined || (left.type === 'opaque' && left.source !== undefined);
-  if (!isRows) return opaque(facts);
+  if (!isRows) return { ...opaque(facts), ...comparedExpressions(left, right) };
   const leftState = stateOf(left);
   const subject =
     leftState?.shape === 'column' && leftState.from.length === 1
@@ -354,6 +393,13 @@ export function compareValue(interp: Interpreter, expression: Compare): Value {
       ? { mask: [textStep(interp, expression)] }
       : { mask: [{ partition, side }] }),
   });
+}
+
+/** `pl.col("delay") > 0` is a column expression as well. */
+function comparedExpressions(left: Value, right: Value): Pick<Opaque, 'pending' | 'takes'> {
+  const isExpression = [left, right].some((value) => value.type === 'opaque' && value.pending !== undefined);
+  if (!isExpression) return {};
+  return { pending: pendingTogether(pendingOf(left), pendingOf(right)), ...takenTogether('', left, right) };
 }
 
 /** Remembers that a column holds texts, as the code shows. */

@@ -273,7 +273,7 @@ export function shifted(interp: Interpreter, state: TableState, args: Arguments,
   if (typeof rows === 'number') {
     if (rows === 0) return newTable(state);
     if (rows < 0 !== (state.reversed === true))
-      return takenFrom(past, withRowEvent(interp, past, 'future-values', call), Math.abs(rows));
+      return takenFrom(past, withRowEvent(interp, past, 'future-values', call), Math.abs(rows), state.from);
     return newTable(withNeighbors(interp, state, movedDown(past, Math.abs(rows)), call));
   }
   return newTable(withNeighbors(interp, state, past, call));

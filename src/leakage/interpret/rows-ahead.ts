@@ -2,13 +2,19 @@ import type { FitEvent } from '../values/facts.js';
 import type { TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 
-/** What a call gives of a column: the rows that it looks ahead are recorded. */
-export function takenFrom(before: TableState, column: Value, ahead: number): Value {
+/** What a call gives of a column: the rows that it looks ahead, and of which columns, are recorded. */
+export function takenFrom(
+  before: TableState,
+  column: Value,
+  ahead: number,
+  of: readonly string[] = [],
+): Value {
   const { fits } = column.type === 'table' ? column.cell.value : before;
   const event = fits.at(-1);
   if (event === undefined || !isLater(event)) return column;
   // One call in a loop may look ahead again and again, or by different numbers of rows.
   event.ahead = before.fits.includes(event) ? Number.POSITIVE_INFINITY : Math.max(event.ahead ?? 0, ahead);
+  if (of.length > 0) event.aheadOf = of;
   return column;
 }
 

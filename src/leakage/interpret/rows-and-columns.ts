@@ -77,6 +77,7 @@ export function columnOf(state: TableState, name: string): TableState {
     predictions: column === undefined ? state.predictions : union(column.predictions, state.predictions),
     from: column === undefined || column.from.length === 0 ? [name] : union([name], column.from),
     ...(column?.among === undefined ? {} : { among: column.among }),
+    ...(column?.running === undefined ? {} : { running: column.running }),
     ...(typeof column?.constant === 'number' ? { blank: true } : {}),
   };
 }

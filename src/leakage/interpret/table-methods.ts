@@ -344,7 +344,9 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['pop', popped],
       ['shift', ({ interp, state, args, call }) => shifted(interp, state, args, call)],
       ['diff pct_change', difference],
-      ['cumsum', elementwise],
+      // The number of the row or of its group says nothing of its values.
+      ['cumcount ngroup', elementwise],
+      ['cumsum', ({ state }) => newTable({ ...state, from: [], running: state.from })],
       ['bfill backfill backward_fill', futureValues],
       ['fill_null', filledNull],
       ['fillna interpolate', filled],

@@ -27,6 +27,8 @@ export interface FitEvent {
   copies?: CopiesInFrame;
   /** Of values of later rows: how many rows ahead they are at most, where that is known. */
   ahead?: number;
+  /** Of values of later rows: the columns that they are of. */
+  aheadOf?: readonly string[];
   /** A search chose by cross-validation, and its best score is read: a mistake only where that is called the final score. */
   isBestOfSearch?: boolean;
   /** Statements that call the functions in which it was computed, the innermost first. */

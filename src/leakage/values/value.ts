@@ -86,6 +86,8 @@ export interface Column {
   readonly constant?: ConstantValue;
   /** Rows of another table among which its values were looked for. */
   readonly among?: readonly Region[];
+  /** Names of the columns that it sums up to its row. */
+  readonly running?: readonly string[];
 }
 export interface TableState extends Facts {
   /** Columns that were assigned or selected by name; all others are alike. */
@@ -108,6 +110,8 @@ export interface TableState extends Facts {
   readonly called?: string;
   /** For a single column: rows of another table among which its values were looked for. */
   readonly among?: readonly Region[];
+  /** For a single column: the columns that it sums up to its row. */
+  readonly running?: readonly string[];
   /** Only says where values are missing. */
   readonly missing?: boolean;
   /** Texts that a loop puts together: data, or names of columns. */
