@@ -1,7 +1,8 @@
 // Bundles what is started often in a compiled dist/: a process or thread that loads hundreds of modules one by one takes twice
 // as long to start. The modules stay as well, for programs that import them.
-import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /** Modules that are started by their path, and imported by nobody: each is bundled into its own file. */
@@ -11,13 +12,15 @@ export const THREADS = [
   'fleet/small-contamination-thread.js',
 ];
 
-/** The command line, and the folder of its bundle: one file for what every command needs, and one for each further part. */
+/** The thread of nearly every check, and the command line: their bundles run with code that V8 compiled earlier. */
+const CACHED_THREAD = 'fleet/analysis-task.js';
 const COMMAND_LINE = 'cli/main.js';
-export const COMMAND_BUNDLE = 'cli/bundle';
+/** Folder, beside the module, of such a bundle and its code. */
+const CACHED_BUNDLES = 'bundle';
 
-/** Packages that are bundled too, as they consist of many modules. */
+/** Packages that are bundled too, as they consist of many modules, or are modules that a bundle in CommonJS cannot require. */
 const PACKAGES_OF_THREADS = ['diff'];
-const PACKAGES_OF_COMMANDS = ['zod', 'diff'];
+const PACKAGES_OF_COMMANDS = ['zod', 'diff', 'commander', 'js-tokens'];
 
 /**
  * Modules that stay outside of the bundle: their classes are also those of programs that import the package, such as a module with
@@ -41,16 +44,25 @@ const COMMON = {
  * @param packages the folder of the packages that are bundled
  */
 export async function bundleThreads(dist, packages) {
-  const threads = THREADS.map((file) => join(dist, file)).filter((path) => existsSync(path));
-  for (const thread of threads) {
+  const threads = THREADS.filter((file) => existsSync(join(dist, file)));
+  for (const thread of threads.filter((file) => file !== CACHED_THREAD)) {
+    const path = join(dist, thread);
     await build({
       ...COMMON,
-      entryPoints: [thread],
-      outfile: thread,
+      entryPoints: [path],
+      outfile: path,
       allowOverwrite: true,
       plugins: [locations(dist), bundledPackages(packages, PACKAGES_OF_THREADS)],
     });
   }
+  if (!threads.includes(CACHED_THREAD)) return;
+  const bundle = await bundleCached(dist, CACHED_THREAD, [bundledPackages(packages, PACKAGES_OF_THREADS)]);
+  copyLicenses(dist, CACHED_THREAD, packages, PACKAGES_OF_THREADS);
+  const lines = [
+    `import { startThread } from ${JSON.stringify(fromModule(CACHED_THREAD, 'code-cache/start-thread.js'))};`,
+    `export default startThread(${urlOf(bundle)}, ${urlOf(rootFrom(CACHED_THREAD))});`,
+  ];
+  writeFileSync(join(dist, CACHED_THREAD), `${lines.join('\n')}\n`);
 }
 
 /**
@@ -58,39 +70,120 @@ export async function bundleThreads(dist, packages) {
  * @param packages the folder of the packages that are bundled
  */
 export async function bundleCommandLine(dist, packages) {
-  const target = join(dist, COMMAND_BUNDLE);
-  await build({
-    ...COMMON,
-    entryPoints: [join(dist, COMMAND_LINE)],
-    outdir: target,
-    splitting: true,
-    chunkNames: '[hash]',
-    external: SHARED_MODULES.map((file) => join(dist, file)),
-    plugins: [locations(dist), bundledPackages(packages, PACKAGES_OF_COMMANDS)],
-  });
-  const licenses = PACKAGES_OF_COMMANDS.filter((name) => existsSync(join(packages, name)));
-  for (const name of licenses) {
-    copyFileSync(join(packages, name, 'LICENSE'), join(target, `LICENSE-${name}`));
-  }
-  writeFileSync(join(dist, COMMAND_LINE), "#!/usr/bin/env node\nimport './bundle/main.js';\n");
+  const bundle = await bundleCached(dist, COMMAND_LINE, [
+    sharedModules(dist),
+    bundledPackages(packages, PACKAGES_OF_COMMANDS),
+  ]);
+  copyLicenses(dist, COMMAND_LINE, packages, PACKAGES_OF_COMMANDS);
+  const shared = SHARED_MODULES.map((file, index) => ({ file, name: `shared${index}` }));
+  const lines = [
+    '#!/usr/bin/env node',
+    `import { startProgram } from ${JSON.stringify(fromModule(COMMAND_LINE, 'code-cache/start-program.js'))};`,
+    ...shared.map(
+      ({ file, name }) => `import * as ${name} from ${JSON.stringify(fromModule(COMMAND_LINE, file))};`,
+    ),
+    `const modules = { ${shared.map(({ file, name }) => `${JSON.stringify(sharedName(file))}: ${name}`).join(', ')} };`,
+    `const root = ${urlOf(rootFrom(COMMAND_LINE))};`,
+    `startProgram(${urlOf(bundle)}, { root, modules });`,
+  ];
+  writeFileSync(join(dist, COMMAND_LINE), `${lines.join('\n')}\n`);
   chmodSync(join(dist, COMMAND_LINE), 0o755);
 }
+
+/** Address of a module of dist/ as seen from another one. */
+function fromModule(importer, file) {
+  const path = relative(dirname(importer), file).replaceAll('\\', '/');
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** Address of dist/ as seen from a module in it. */
+const rootFrom = (importer) => `${relative(dirname(importer), '.').replaceAll('\\', '/')}/`;
+
+const urlOf = (address) => `new URL(${JSON.stringify(address)}, import.meta.url)`;
+
+/** Under this name a bundle requires a module of dist/ that it shares. */
+const sharedName = (file) => `solution-fleet/${file}`;
+
+/**
+ * Bundles a module as the function that `src/code-cache/load-bundle.ts` calls,.
+ * @returns address of the bundle, as seen from the module
+ */
+async function bundleCached(dist, file, plugins) {
+  const folder = join(dist, dirname(file), CACHED_BUNDLES);
+  const { outputFiles } = await build({
+    ...COMMON,
+    entryPoints: [join(dist, file)],
+    write: false,
+    format: 'cjs',
+    plugins: [locations(dist, forLoader), ...plugins],
+    // Otherwise the bundle would have to import packages by itself.
+    supported: { 'dynamic-import': false },
+  });
+  const text = bundleFunction(outputFiles[0].text);
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  const name = `${basename(file, '.js')}-${digest}.cjs`;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), text);
+  return `./${CACHED_BUNDLES}/${name}`;
+}
+
+/** Beside a bundle lie the licenses of the packages in it. */
+function copyLicenses(dist, file, packages, names) {
+  for (const name of names.filter((one) => existsSync(join(packages, one)))) {
+    copyFileSync(
+      join(packages, name, 'LICENSE'),
+      join(dist, dirname(file), CACHED_BUNDLES, `LICENSE-${name}`),
+    );
+  }
+}
+
+/** Parameters of a bundle's function. A script that was compiled earlier can neither import modules nor tell its own location. */
+const IMPORT = 'importModule';
+const ROOT = 'root';
+
+/**
+ * A bundle as the expression of the function that its loader calls.
+ * @param text what esbuild writes, whose regular expressions may have other characters than those of ASCII
+ */
+export function bundleFunction(text) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const ascii = text.replace(/^#!.*/, '').replace(/[^\0-\x7f]/g, escaped);
+  return `(function (exports, require, module, ${IMPORT}, ${ROOT}) {${ascii}\n})`;
+}
+
+/** Modules of users are imported by the loader. */
+export const forLoader = (text) => text.replace(/\bimport\((?=\w+\))/g, `${IMPORT}(`);
 
 /**
  * A bundled module finds files from its own location, as it did before. `dist/` is the last folder of this name in the path of each
  * file in it.
  */
-function locations(dist) {
+function locations(dist, adapt = (text) => text) {
   return {
     name: 'locations',
     setup(building) {
       building.onLoad({ filter: /\.js$/ }, ({ path }) => {
         if (path.includes('node_modules')) return undefined;
         const text = readFileSync(path, 'utf8');
-        if (!text.includes('import.meta.url')) return undefined;
         const own = JSON.stringify(relative(dist, path).replaceAll('\\', '/'));
-        const location = `(import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6) + ${own})`;
-        return { contents: text.replaceAll('import.meta.url', () => location) };
+        const root =
+          adapt === forLoader ? ROOT : "import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6)";
+        const contents = adapt(text).replaceAll('import.meta.url', () => `(${root} + ${own})`);
+        return contents === text ? undefined : { contents };
+      });
+    },
+  };
+}
+
+/** The loader hands these to the bundle. */
+function sharedModules(dist) {
+  const files = new Map(SHARED_MODULES.map((file) => [join(dist, file), file]));
+  return {
+    name: 'shared-modules',
+    setup(building) {
+      building.onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
+        const file = files.get(resolve(resolveDir, path));
+        return file === undefined ? undefined : { path: sharedName(file), external: true };
       });
     },
   };

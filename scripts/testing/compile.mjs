@@ -3,7 +3,6 @@
 // import single sources, which are compiled one by one.
 import { createHash } from 'node:crypto';
 import {
-  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,10 +12,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import Module from 'node:module';
-import { basename, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { bundleFunction, forLoader } from '../bundle.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'test-programs');
@@ -63,9 +62,8 @@ const CACHED_PROGRAMS = [
   'test/fleet/isolated-program.ts',
 ];
 /** Loads such a bundle, from the folder of the bundles. */
-const LOADER = 'scripts/testing/load-cached.mjs';
-/** Name of its function that imports a module. */
-const IMPORT = 'solution-fleet.import';
+const LOADER = 'scripts/testing/load-cached.ts';
+const LOADER_FILE = 'load-cached.js';
 
 /** Packages in CommonJS that are bundled into a module still call these. */
 const BANNER = `import { createRequire as requireFrom } from 'node:module';
@@ -89,7 +87,13 @@ function sources() {
 /** The bundles hold addresses of this checkout, so a copy of it needs its own. */
 function digest() {
   const hash = createHash('sha256').update(root);
-  for (const file of [...sources(), 'package-lock.json', 'scripts/testing/compile.mjs', LOADER]) {
+  for (const file of [
+    ...sources(),
+    'package-lock.json',
+    'scripts/bundle.mjs',
+    'scripts/testing/compile.mjs',
+    LOADER,
+  ]) {
     hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   }
   return hash.digest('hex').slice(0, 16);
@@ -111,14 +115,11 @@ function locationPlugin(target, adapt = (text) => text) {
 }
 
 /**
- * A bundle in CommonJS is run inside of a function, which takes no `#!` and no `await` of its own (a program lives until its
+ * A bundle in CommonJS is run inside of a function, which takes no `await` of its own (a program lives until its
  * function has ended anyway), and its loader imports the modules of users for it.
  */
 function forCommonJs(text) {
-  return text
-    .replace(/^#!.*/, '')
-    .replace(/^await /gm, 'void ')
-    .replace(/\bimport\((?=\w+\))/g, `globalThis[Symbol.for('${IMPORT}')](`);
+  return forLoader(text.replace(/^await /gm, 'void '));
 }
 
 /** Messages of zod in fifty languages are half of its text, which every process would read. */
@@ -178,6 +179,7 @@ export async function compileTestPrograms() {
       // Half as much text to parse at each start.
       minifyWhitespace: true,
     }),
+    build({ ...common, entryPoints: [LOADER], outfile: join(fresh, LOADER_FILE), bundle: true }),
     build({
       ...common,
       entryPoints: [CACHED_THREAD, ...CACHED_PROGRAMS],
@@ -207,11 +209,10 @@ export async function compileTestPrograms() {
 
 /** The modules that are started as the thread and as the programs. */
 function writeCached(fresh, target) {
-  copyFileSync(join(root, LOADER), join(fresh, basename(LOADER)));
-  const loader = JSON.stringify(pathToFileURL(join(target, basename(LOADER))).href);
+  const loader = JSON.stringify(pathToFileURL(join(target, LOADER_FILE)).href);
   const write = (source, text) => {
     const name = source.replace(/\.ts$/, '.cjs');
-    writeFileSync(join(fresh, name), wrapped(readFileSync(join(fresh, name), 'utf8')));
+    writeFileSync(join(fresh, name), bundleFunction(readFileSync(join(fresh, name), 'utf8')));
     const bundle = JSON.stringify(join(target, name));
     writeFileSync(join(fresh, source.replace(/\.ts$/, '.js')), text(bundle));
   };
@@ -222,12 +223,6 @@ function writeCached(fresh, target) {
   for (const program of CACHED_PROGRAMS) {
     write(program, (bundle) => `import { runProgram } from ${loader};\nrunProgram(${bundle});\n`);
   }
-}
-
-/** A bundle as the function that its loader calls, in ASCII: esbuild leaves other characters in regular expressions. */
-function wrapped(text) {
-  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return Module.wrap(text.replace(/[^\0-\x7f]/g, escaped));
 }
 
 const exists = (path) => statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,9 +1,13 @@
 #!/usr/bin/env node
 import { watchStandardStreams } from './standard-output.js';
+import { COMMAND_PARTS } from './start/command-parts.js';
 import { startAnalysisEarly } from './start/early-analysis.js';
+
+/** The loader of the bundle keeps the code of these. */
+export const commands = Object.keys(COMMAND_PARTS);
 
 const args = process.argv.slice(2);
 watchStandardStreams();
 // The program takes longest to load.
 startAnalysisEarly(args);
-await import('./run-program.js').then(({ runProgram }) => runProgram(args));
+void import('./run-program.js').then(({ runProgram }) => runProgram(args));

@@ -28,6 +28,7 @@ function newProject(): void {
     'scripts/bundle.mjs',
     'scripts/setup',
     'assets',
+    'src/code-cache',
     'tsconfig.json',
     'tsconfig.build.json',
     'package.json',
@@ -41,10 +42,18 @@ function newProject(): void {
   }
   const main =
     "#!/usr/bin/env node\nimport { Fault } from '../errors.js';\nimport { part } from '../part.js';\n";
-  write('src/cli/main.ts', `${main}console.log(part, new Fault().name, import.meta.url);\n`);
+  write(
+    'src/cli/main.ts',
+    `${main}export const commands = ['ask'];\nconsole.log(part, new Fault().name, import.meta.url);\n`,
+  );
   write('src/errors.ts', "export class Fault extends Error {\n  override name = 'Fault';\n}\n");
+  write('src/error-table.ts', 'export const TABLE = {};\n');
   write('src/other.ts', 'export const two: number = 2;\n');
-  const thread = "import { part } from '../part.js';\nexport default () => [part, import.meta.url];\n";
+  const thread = [
+    "import { part } from '../part.js';",
+    'export default async (_task: string) => [part, import.meta.url];',
+    "export const isThorough = (task: string) => task === 'all';",
+  ].join('\n');
   write('src/fleet/analysis-task.ts', thread);
   write('src/part.ts', 'export const part: number = 2;\n');
 }
@@ -77,6 +86,22 @@ function build(): { readonly status: number | null; readonly output: string } {
   return { status, output: stdout + stderr };
 }
 
+/** What the command line prints. */
+function command(...args: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(join(project, 'dist/cli/main.js'), args, { encoding: 'utf8' });
+  return stdout + stderr;
+}
+
+/** The thread, and its location. */
+async function thread() {
+  const url = pathToFileURL(join(project, 'dist/fleet/analysis-task.js')).href;
+  const { default: run } = (await import(url)) as { default: (task: string) => Promise<unknown> };
+  return { run, url };
+}
+
+const codeOf = (folder: string) =>
+  readdirSync(join(project, 'dist', folder, 'bundle')).filter((file) => file.endsWith('.cache'));
+
 const inode = (file: string) => statSync(join(project, file)).ino;
 
 describe('npm run build', () => {
@@ -85,6 +110,9 @@ describe('npm run build', () => {
     expect(statSync(join(project, 'dist/cli/main.js')).mode & 0o111).toBe(0o111);
     expect(readdirSync(join(project, 'dist')).sort()).toEqual([
       'cli',
+      'code-cache',
+      'error-table.d.ts',
+      'error-table.js',
       'errors.d.ts',
       'errors.js',
       'fleet',
@@ -98,17 +126,65 @@ describe('npm run build', () => {
 
   it('bundles a thread into its own file, which finds other files as before', async () => {
     rmSync(join(project, 'dist/part.js'));
-    const path = join(project, 'dist/fleet/analysis-task.js');
-    const { default: run } = (await import(pathToFileURL(path).href)) as { default: () => unknown };
-    expect(run()).toEqual([2, pathToFileURL(path).href]);
+    const { run, url } = await thread();
+    expect(await run('some')).toEqual([2, url]);
   });
 
   it('bundles the command line, which finds other files as before and shares the classes of errors', () => {
     rmSync(join(project, 'dist/part.js'));
     write('dist/errors.js', "export class Fault { name = 'the shared one'; }\n");
     const path = join(project, 'dist/cli/main.js');
-    const { stdout } = spawnSync(path, { encoding: 'utf8' });
-    expect(stdout).toBe(`2 the shared one ${pathToFileURL(path).href}\n`);
+    expect(command()).toBe(`2 the shared one ${pathToFileURL(path).href}\n`);
+  });
+
+  describe('the code that V8 compiled for a bundle', () => {
+    it('is kept once a command has ended, for each command, and used from then on', () => {
+      expect(command('ask')).toBe(command());
+      expect(codeOf('cli')).toEqual([expect.stringMatching(/^main-\w+\.cjs\.ask\.\w+\.cache$/)]);
+      const [file = ''] = codeOf('cli');
+      const before = inode(`dist/cli/bundle/${file}`);
+      expect(statSync(join(project, `dist/cli/bundle/${file}`)).mode & 0o022).toBe(0);
+      expect(command('ask')).toBe(command());
+      expect(inode(`dist/cli/bundle/${file}`)).toBe(before);
+    });
+
+    it.each([['other'], ['../../../stray'], ['--help']])('is not kept for what is no command: %s', (word) => {
+      expect(command(word)).toBe(command());
+      expect(codeOf('cli')).toEqual([]);
+      expect(existsSync(join(project, 'stray'))).toBe(false);
+    });
+
+    it('is kept for a thread after the task that needs most of it, and once', async () => {
+      const { run } = await thread();
+      await run('some');
+      expect(codeOf('fleet')).toEqual([]);
+      expect(await run('all')).toEqual(await run('some'));
+      expect(codeOf('fleet')).toEqual([
+        expect.stringMatching(/^analysis-task-\w+\.cjs\.thread\.\w+\.cache$/),
+      ]);
+    });
+
+    it('is compiled again where it is damaged or of another version', () => {
+      const expected = command('ask');
+      const [file = ''] = codeOf('cli');
+      for (const damaged of ['', 'not code', read(`dist/cli/bundle/${file}`).slice(0, 100)]) {
+        write(`dist/cli/bundle/${file}`, damaged);
+        expect(command('ask')).toBe(expected);
+        expect(statSync(join(project, `dist/cli/bundle/${file}`)).size).toBeGreaterThan(200);
+      }
+    });
+
+    it('is no change of dist/, and goes with its bundle', () => {
+      command('ask');
+      const before = inode('dist/other.js');
+      expect(build().status).toBe(0);
+      expect(inode('dist/other.js')).toBe(before);
+      expect(codeOf('cli')).toHaveLength(1);
+      write('src/part.ts', 'export const part: number = 3;\n');
+      expect(build().status).toBe(0);
+      expect(codeOf('cli')).toEqual([]);
+      expect(command('ask')).toMatch(/^3 /);
+    });
   });
 
   it('does nothing where nothing has changed', () => {
@@ -118,11 +194,11 @@ describe('npm run build', () => {
   });
 
   it('compiles again after a change of the sources, and removes what has no source any more', () => {
-    write('src/cli/main.ts', 'console.log(3);\n');
+    write('src/cli/main.ts', 'export const commands = [];\nconsole.log(3);\n');
     rmSync(join(project, 'src/other.ts'));
     write('src/deeper/third.ts', 'export const third: number = 3;\n');
     expect(build().status).toBe(0);
-    expect(spawnSync(join(project, 'dist/cli/main.js'), { encoding: 'utf8' }).stdout).toBe('3\n');
+    expect(command()).toBe('3\n');
     expect(existsSync(join(project, 'dist/other.js'))).toBe(false);
     expect(existsSync(join(project, 'dist/deeper/third.js'))).toBe(true);
   });
