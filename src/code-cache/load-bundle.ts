@@ -32,13 +32,15 @@ type BundleFunction = (
 
 /**
  * Runs a bundle in CommonJS with the code that V8 compiled for it in an earlier process: compiling is a third of the time that a
- * command takes to start. The cache lies beside the bundle, so whoever may write it may also write the bundle. Its name has the version and
+ * command takes to start. The cache lies beside the bundle, so a user who may write it may also write the bundle. Its name has the version and
  * the flags of V8, and the bundle's has a digest of its text, since V8 compares only the length.
  */
 export function loadBundle(bundle: URL, { root, name, modules = {} }: BundleScope): LoadedBundle {
   const path = fileURLToPath(bundle);
   const cachePath = `${path}.${name}.${cachedDataVersionTag().toString(16)}.cache`;
-  const cachedData = readCode(cachePath);
+  // As Node.js has it for its own cache, from version 22 on.
+  const isOff = Boolean(process.env.NODE_DISABLE_COMPILE_CACHE);
+  const cachedData = isOff ? undefined : readCode(cachePath);
   // The bundle is ASCII, which takes a fifth of the time that UTF-8 would take.
   const script = new Script(readFileSync(path, 'latin1'), {
     filename: path,
@@ -55,7 +57,7 @@ export function loadBundle(bundle: URL, { root, name, modules = {} }: BundleScop
     root.href,
   );
   const isUsable = script.cachedDataRejected === false;
-  const keepCode = isUsable ? undefined : () => writeCode(cachePath, script);
+  const keepCode = isUsable || isOff ? undefined : () => writeCode(cachePath, script);
   return { exports: module.exports, keepCode };
 }
 

@@ -9,7 +9,7 @@ interface ProgramModule {
 /** Runs a program from its bundle, and keeps the code of its command when the process ends by itself. */
 export function startProgram(bundle: URL, scope: Omit<BundleScope, 'name'>): void {
   const [, , command = ''] = process.argv;
-  // Anything may stand there, and becomes a part of a path.
+  // It becomes a part of a path.
   const name = /^[a-z]+$/.test(command) ? command : 'none';
   const { exports, keepCode } = loadBundle(bundle, { ...scope, name });
   const { commands } = exports as unknown as ProgramModule;

@@ -40,7 +40,9 @@ describe('the packed package', () => {
     const shipped =
       /^(dist|prompts|assets|examples|docs|editors|clients\/python\/src)\/|^clients\/python\/(pyproject\.toml|README\.md|LICENSE)$|^(package\.json|CHANGELOG\.md|README\.md|LICENSE)$/;
     expect(installed.files.filter((file) => !shipped.test(file))).toEqual([]);
-    expect(installed.files.filter((file) => /\.(new|tmp|log|tgz|pyc)$|\.fleet\//.test(file))).toEqual([]);
+    expect(installed.files.filter((file) => /\.(new|tmp|log|tgz|pyc|cache)$|\.fleet\//.test(file))).toEqual(
+      [],
+    );
   });
 
   it('depends on no development tools', () => {

@@ -33,6 +33,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'link-boundary': [],
   'nearest-name': [],
   'known-options': [],
+  'code-cache': [],
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],
   // The contract of a kind names the settings of its computation.

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 
 let project: string;
@@ -152,6 +152,15 @@ describe('npm run build', () => {
       expect(command(word)).toBe(command());
       expect(codeOf('cli')).toEqual([]);
       expect(existsSync(join(project, 'stray'))).toBe(false);
+    });
+
+    it('is neither kept nor used with NODE_DISABLE_COMPILE_CACHE', () => {
+      vi.stubEnv('NODE_DISABLE_COMPILE_CACHE', '1');
+      onTestFinished(() => {
+        vi.unstubAllEnvs();
+      });
+      expect(command('ask')).toMatch(/^2 /);
+      expect(codeOf('cli')).toEqual([]);
     });
 
     it('is kept for a thread after the task that needs most of it, and once', async () => {
