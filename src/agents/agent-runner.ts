@@ -43,6 +43,8 @@ export interface AgentRequest<Output> {
    * again. For answers that a job can do without.
    */
   readonly once?: true;
+  /** The answer must be the model's own: it is never that of another job, even if the submission allows it. */
+  readonly independent?: true;
   /** Structured output: the answer is validated against it. Absent: the answer is plain text. */
   readonly schema?: z.ZodType<Output>;
   /** With a schema: an answer that is no JSON and has fenced code counts too, as its text. */
@@ -63,6 +65,11 @@ export interface AgentAnswer<Output> {
   /** SHA-256 of the rendered prompt, hexadecimal. */
   readonly promptDigest?: string;
   readonly notes?: readonly string[];
+  /**
+   * Says that the answer proved to be unusable, although it has the right form: no other job gets it. Absent where no other job
+   * could get it.
+   */
+  readonly withdraw?: () => Promise<void>;
   /** The reason, if the agent declines to answer with certainty. `output` is then empty. */
   readonly declined?: string;
 }

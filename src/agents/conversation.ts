@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import type { PlannedCall } from '../calls/call-interceptor.js';
 import { costOfOutcome } from '../calls/cost.js';
 import { type ContentBlock, type ReceivedMessage, textOf, toolUsesOf } from '../calls/message.js';
 import { type CallOutcome, OUTCOMES, type OutcomeClass } from '../calls/outcome.js';
@@ -54,6 +55,8 @@ export interface ConversationOptions<Output> {
   readonly retries: number;
   /** Whether a later attempt gets even the answers that could not be used, instead of beginning again. */
   readonly once: boolean;
+  /** Whether the model itself has to answer, also where another job has asked the same. */
+  readonly independent?: boolean;
   /** What the `Read` tool may read; null if no tool is offered. */
   readonly files: RequestFiles | null;
 }
@@ -63,6 +66,8 @@ export interface ConversationResult<Output> {
   readonly usage: CallUsage;
   readonly model: string | undefined;
   readonly notes: readonly string[];
+  /** Keeps the last answer from other jobs. */
+  readonly withdraw: () => Promise<void>;
 }
 
 /**
@@ -80,6 +85,7 @@ export class Conversation<Output> {
   #parts: string[] = [];
   #maxTokens: number;
   #calls = 0;
+  #last: PlannedCall | undefined;
   #retries = 0;
   #toolTurns = 0;
   #pauses = 0;
@@ -121,29 +127,28 @@ export class Conversation<Output> {
     this.#calls += 1;
     const { signal, interceptors, log } = this.#context;
     const { transport, prices } = this.#settings;
-    return performCall(
-      {
-        step: this.#options.step,
-        turn: this.#calls,
-        model: request.model,
-        request,
-        provider: transport.provider,
-        ...(prices === undefined ? {} : { prices }),
-        ...(this.#options.once ? { once: true } : {}),
-        digest: createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex'),
-      },
-      this.#settings,
-      {
-        ...(signal ? { signal } : {}),
-        ...(interceptors ? { interceptors } : {}),
-        checkAnswer: (message) => this.#checkAnswer(message),
-        onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
-        onRetry: (outcome, waitMs, retry) =>
-          log?.warn(
-            `${this.#options.step}: ${outcome.class}, ${outcome.detail}; retry ${retry} in ${waitMs} ms`,
-          ),
-      },
-    );
+    this.#last = {
+      step: this.#options.step,
+      turn: this.#calls,
+      model: request.model,
+      request,
+      provider: transport.provider,
+      ...(transport.server === undefined ? {} : { server: transport.server }),
+      ...(prices === undefined ? {} : { prices }),
+      ...(this.#options.once ? { once: true } : {}),
+      ...(this.#options.independent ? { independent: true } : {}),
+      digest: createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex'),
+    };
+    return performCall(this.#last, this.#settings, {
+      ...(signal ? { signal } : {}),
+      ...(interceptors ? { interceptors } : {}),
+      checkAnswer: (message) => this.#checkAnswer(message),
+      onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
+      onRetry: (outcome, waitMs, retry) =>
+        log?.warn(
+          `${this.#options.step}: ${outcome.class}, ${outcome.detail}; retry ${retry} in ${waitMs} ms`,
+        ),
+    });
   }
 
   #request(): CallRequest {
@@ -215,7 +220,19 @@ export class Conversation<Output> {
     const checked = this.#options.checkAnswer(wholeText(this.#parts, message));
     if (!checked.ok) throw this.#failure({ class: 'schema-invalid', detail: checked.problem, message });
     if (checked.note !== undefined) this.#note(checked.note);
-    return { output: checked.output, usage: this.#usage, model: message.model, notes: this.#notes };
+    return {
+      output: checked.output,
+      usage: this.#usage,
+      model: message.model,
+      notes: this.#notes,
+      withdraw: () => this.#withdraw(),
+    };
+  }
+
+  async #withdraw(): Promise<void> {
+    const call = this.#last;
+    if (call === undefined) return;
+    for (const interceptor of this.#context.interceptors ?? []) await interceptor.withdraw?.(call);
   }
 
   #failure(outcome: CallOutcome): AgentError {

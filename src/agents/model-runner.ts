@@ -102,6 +102,7 @@ export function createModelRunner(
         checkAnswer,
         retries: schema ? SCHEMA_RETRIES : EMPTY_TEXT_RETRIES,
         once: request.once ?? false,
+        independent: request.independent ?? false,
         files: offered.files,
       },
       settings,
@@ -114,6 +115,7 @@ export function createModelRunner(
       usage: result.usage.total,
       model: result.model ?? first.model,
       promptDigest: prompt.digest,
+      ...(context.interceptors === undefined ? {} : { withdraw: result.withdraw }),
       ...(notes.length === 0 ? {} : { notes }),
     };
   }

@@ -1,18 +1,21 @@
 import type { Redis } from 'ioredis';
 import type { ModelLimits } from '../config/model-limits.js';
+import type { Reuse } from '../queues/reuse.js';
 import { type BatchTiming, DEFAULT_BATCH_TIMING } from './batches/batch-timing.js';
 import { type Clock, systemClock } from './clock.js';
 
 /** Limits of a worker's agent calls. */
 export interface CallControlOptions {
-  /** Prefix of what all calls share (spending, limits, cached answers); default: that of the worker's queues. */
+  /** Prefix of what all calls share (spending, limits, known answers); default: that of the worker's queues. */
   readonly prefix?: string;
   /** What the calls of one day (UTC) may cost, in US dollars; default: no limit. */
   readonly budgetUsd?: number;
   /** What becomes of a call in doubt; default: it is sent again. */
   readonly callsInDoubt?: 'resend' | 'park';
-  /** Whether answers are also used for identical requests of other jobs; default: no. */
-  readonly cache?: boolean;
+  /** Whether jobs that do not say so use the answers of other jobs to the same requests; default: `none`. */
+  readonly reuse?: Reuse;
+  /** How long other jobs find an answer, in milliseconds: as long as jobs are kept. Default: 7 days. */
+  readonly answerTtlMs?: number;
   /** Limits a minute by model, besides what the provider says. */
   readonly limits?: ModelLimits;
   /** A longer wait for a quota parks the job, in milliseconds. */
@@ -40,7 +43,8 @@ export interface CallControl {
   readonly prefix: string;
   readonly budgetUsd: number | undefined;
   readonly callsInDoubt: 'resend' | 'park';
-  readonly cache: boolean;
+  readonly reuse: Reuse;
+  readonly answerTtlMs: number;
   readonly limits: ModelLimits;
   readonly quotaParkMs: number;
   readonly callWaitMs: number;
@@ -56,6 +60,7 @@ export interface CallControl {
 const SHORT_WAIT_MS = 1_000;
 /** Most answers begin within some seconds, and last longer than that. */
 const CACHE_WAIT_MS = 10_000;
+const ANSWER_TTL_MS = 7 * 86_400_000;
 
 /** @param hasBatches Whether the runner's provider has batches. */
 export function callControl(
@@ -69,7 +74,8 @@ export function callControl(
     prefix: options.prefix ?? prefix,
     budgetUsd: options.budgetUsd,
     callsInDoubt: options.callsInDoubt ?? 'resend',
-    cache: options.cache ?? false,
+    reuse: options.reuse ?? 'none',
+    answerTtlMs: options.answerTtlMs ?? ANSWER_TTL_MS,
     limits: options.limits ?? {},
     quotaParkMs: options.quotaParkMs ?? 600_000,
     callWaitMs: options.callWaitMs ?? 86_400_000,

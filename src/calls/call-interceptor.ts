@@ -19,6 +19,10 @@ export interface PlannedCall {
   readonly prices?: PriceList;
   /** Default: `anthropic`. */
   readonly provider?: Provider;
+  /** Which server of the provider answers, and in which dialect; default: the usual one. */
+  readonly server?: string;
+  /** Set if the answer has to be the model's own, also where another job has asked the same. */
+  readonly independent?: true;
 }
 
 /** The answer to a call that need not be sent. */
@@ -43,6 +47,8 @@ export interface CallInterceptor {
   use?(call: PlannedCall, outcome: CallOutcome): Promise<void>;
   /** Takes back the admission of a call that was not sent because a later interceptor rejected or answered it. */
   release?(call: PlannedCall): Promise<void>;
+  /** The answer proved to be unusable after the conversation had ended: no other job gets it. */
+  withdraw?(call: PlannedCall): Promise<void>;
   /** Last hook before the call is sent. */
   record?(call: PlannedCall): Promise<void>;
   /**

@@ -219,7 +219,8 @@ export interface SettledNumbers {
  *
  * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
  * ARGV: 1 lock token, 2 id of the attempt, 3 base of the spending keys, 4 time or '', 5 `SettledNumbers` (JSON),
- *   6 how it ended (JSON), 7 the answer or '', 8 model that answered.
+ *   6 how it ended (JSON), 7 the answer or '', 8 model that answered, 9 where other jobs find a usable answer, 10 for how long,
+ *   in ms, 11 where it is noted who asks for it, or ''.
  * Returns: {'recorded'}, {'late', ms waited}, {'lost'}.
  */
 export const SETTLE_CALL = script(
@@ -247,6 +248,9 @@ if ours then
   if reservation then
     spend_settle(ARGV[3], reservation, call.billed, call.cost, call.assumed, call.tokens, ARGV[8], call.outcome)
   end
+  if call.outcome == 'answered' then redis.call('SET', ARGV[9], call.number .. ' ' .. KEYS[1], 'PX', ARGV[10]) end
+  -- Unless another job asks for it by now.
+  if ARGV[11] ~= '' and redis.call('GET', ARGV[11]) == ARGV[1] .. ' ' .. KEYS[1] then redis.call('DEL', ARGV[11]) end
 else
   redis.call('HDEL', KEYS[4], '')
 end

@@ -1,13 +1,16 @@
 import type { Config } from '../config/settings.js';
 import type { CallControlOptions } from './call-control.js';
 
+const MS_A_DAY = 86_400_000;
+
 /** The limits of a worker's agent calls from its configuration. */
 export function configuredControl(config: Config): CallControlOptions {
   return {
     ...(config.budgetUsd === undefined ? {} : { budgetUsd: config.budgetUsd }),
     ...(config.modelLimits === undefined ? {} : { limits: config.modelLimits }),
     callsInDoubt: config.callsInDoubt,
-    cache: config.callCache === 'on',
+    reuse: config.reuse,
+    answerTtlMs: config.retentionDays * MS_A_DAY,
     quotaParkMs: config.quotaParkMs,
     callWaitMs: config.callWaitMs,
     cacheWaitMs: config.cacheWaitMs,

@@ -4,7 +4,9 @@ import type { EndedCall, SentCall } from '../queues/call-record.js';
 import { reclaimLock } from '../queues/reclaim-lock.js';
 import { inFlightKey, limiterKey, promptPrefixKey, spendBase } from '../queues/redis-keys.js';
 import { saysFull } from '../queues/redis-refusal.js';
+import type { Reuse } from '../queues/reuse.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
+import type { RunForAttempt } from './attempt-scripts.js';
 import { JobLines } from './batches/job-lines.js';
 import { USE_LINE } from './batches/line-scripts.js';
 import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
@@ -33,6 +35,8 @@ import { type CachedPrefix, cachedPrefix } from './prompt-cache/cached-prefix.js
 import { SentPrefix } from './prompt-cache/sent-prefix.js';
 import { brokenTooOften, callInDoubt, lostJob, waitedTooLong } from './refusals.js';
 import { MAX_BROKEN_ANSWERS, opensCircuit } from './retry-table.js';
+import { KnownAnswers } from './reuse/known-answers.js';
+import { underWayKey } from './reuse/under-way.js';
 import { billedTokens, settledCall } from './settled-call.js';
 
 /** The job whose calls an interceptor handles. */
@@ -41,6 +45,10 @@ export interface CallingJob {
   readonly key: string;
   /** Token with which this worker owns the job's lock. */
   readonly token: string;
+  /** Whose answers it may use besides its own; default: as the worker is configured. */
+  readonly reuse?: Reuse;
+  /** The tenant that its submission names: only jobs of the same one may use its answers, and it theirs. */
+  readonly namedTenant?: string;
   /** The pipeline run whose budget pays. */
   readonly run?: string;
   /** Budget of that run, in US dollars, where the job names one. */
@@ -112,6 +120,7 @@ export class JobInterceptor implements CallInterceptor {
   readonly #inFlight = new Map<string, CallInFlight>();
   #ledger: Promise<JobLedger> | undefined;
   readonly #lines: JobLines;
+  readonly #known: KnownAnswers;
   /** Calls whose answers from batches this attempt uses first, with their numbers. */
   readonly #fromBatch = new Map<string, number>();
 
@@ -120,9 +129,9 @@ export class JobInterceptor implements CallInterceptor {
     this.#job = job;
 
     this.#by = `${job.token}#${randomUUID()}`;
-    this.#lines = new JobLines(control, job, (script, keys, args, signal) =>
-      this.#script(script, keys, args, signal),
-    );
+    const run: RunForAttempt = (script, keys, args, signal) => this.#script(script, keys, args, signal);
+    this.#lines = new JobLines(control, job, run);
+    this.#known = new KnownAnswers(control, job, run);
   }
 
   /**
@@ -141,9 +150,13 @@ export class JobInterceptor implements CallInterceptor {
       if (isNew) this.#fromBatch.set(identityOf(call), number);
       return isNew ? { message, fromBatch: true } : { message };
     }
+    const mayBatch = this.#lines.couldWait(call, ledger);
+    const known = await this.#known.take(call, ledger, () => ledger.plan(call, 0), mayBatch, signal);
+    if (known !== undefined) return { message: known };
     await this.#parkCallInDoubt(call, ledger, signal);
     const estimate = estimateCall(call.request, call.prices);
-    await this.#lines.await(call, ledger, estimate, signal);
+    const awaited = this.#known.isAwaited(call) ? this.#known.keyOf(call) : undefined;
+    await this.#lines.await(call, ledger, estimate, signal, awaited);
     const plan = ledger.plan(call, estimate.likelyUsd);
     const prefix = this.#control.cacheWaitMs > 0 ? cachedPrefix(call) : undefined;
     let remainingWaitMs = this.#control.shortWaitMs;
@@ -173,8 +186,9 @@ export class JobInterceptor implements CallInterceptor {
     const { end } = settledCall(outcome, call, this.#control.clock.now());
     const { key, token } = this.#job;
     const corrected = outcome.class === 'answered' ? '' : JSON.stringify(end);
-    const keys = [key, `${key}:lock`];
-    const written = runScript(this.#control.client, USE_LINE, keys, [token, this.#by, number, corrected]);
+    const { client, answerTtlMs } = this.#control;
+    const args = [token, this.#by, number, corrected, this.#known.keyOf(call), answerTtlMs];
+    const written = runScript(client, USE_LINE, [key, `${key}:lock`], args);
     if ((await this.#orAborted(written, this.#job.signal)) !== 1) throw lostJob();
   }
 
@@ -182,6 +196,11 @@ export class JobInterceptor implements CallInterceptor {
   async recordCallsInDoubt(): Promise<void> {
     this.#ledger ??= this.#open(this.#job.signal);
     await this.#ledger;
+  }
+
+  /** If it cannot be written, other jobs find the answer unusable too. */
+  async withdraw(call: PlannedCall): Promise<void> {
+    await this.#orAborted(this.#control.client.del(this.#known.keyOf(call)), this.#job.signal);
   }
 
   /** A later interceptor rejected the call: it is recorded as never sent. */
@@ -221,6 +240,9 @@ export class JobInterceptor implements CallInterceptor {
       JSON.stringify(end),
       answer ?? '',
       outcome.message?.model ?? call.model,
+      this.#known.keyOf(call),
+      this.#control.answerTtlMs,
+      this.#known.isAwaited(call) ? underWayKey(this.#known.keyOf(call)) : '',
     ]);
     if (replyText(status) === 'lost') throw lostJob();
     if (numbers.says === 'blocked') this.#noteBlocked(call.model);

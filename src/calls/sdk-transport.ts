@@ -12,6 +12,7 @@ export function sdkTransport(options: SdkOptions = {}): Transport {
   let loading: Promise<LoadedSdk> | undefined;
   return {
     provider: 'anthropic',
+    server: options.baseURL ?? process.env.ANTHROPIC_BASE_URL ?? '',
     async send(request, signal) {
       loading ??= loadSdk(options);
       const { sdk, client, events } = await loading;

@@ -26,6 +26,8 @@ export type Provider = 'anthropic' | 'openai';
 /** Sends requests. No other module knows the wire format of a provider. */
 export interface Transport {
   readonly provider: Provider;
+  /** Which server it is, and in which dialect it is asked, where that may change an answer; default: the usual one. */
+  readonly server?: string;
   /**
    * Resolves when the headers have come. An abort of `signal` closes the socket, before and after that.
    *

@@ -18,6 +18,7 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
 const RENAMED: Readonly<Record<string, string>> = {
   FLEET_UNWELL_MS: 'FLEET_UNHEALTHY_MS',
   FLEET_UNKNOWN: 'FLEET_IN_DOUBT',
+  FLEET_CALL_CACHE: 'FLEET_REUSE',
 };
 
 /** What Kubernetes sets in every container for a service whose name begins with `fleet`. */

@@ -180,11 +180,11 @@ export const SETTINGS = {
     z.enum(['resend', 'park']).default('resend'),
     'A call in doubt (sent, and nobody knows whether it was answered): `resend` it, or `park` the job until a person retries it.',
   ),
-  callCache: setting(
-    'FLEET_CALL_CACHE',
-    'off',
-    z.enum(['on', 'off']).default('off'),
-    'Whether other jobs with exactly the same request reuse an answer.',
+  reuse: setting(
+    'FLEET_REUSE',
+    'none',
+    z.enum(['none', 'fleet']).default('none'),
+    'What jobs do whose submission names no `reuse`: `fleet` answers a call from the ledger of another job of the same tenant that asked exactly the same (costs.md), `none` asks the model.',
   ),
   batchAfterMs: setting(
     'FLEET_BATCH_AFTER',

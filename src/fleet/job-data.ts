@@ -10,6 +10,7 @@ import { deadlineOf } from '../queues/deadline.js';
 import { parseJobKey } from '../queues/job-key.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
 import type { KindRegistry } from '../queues/registry.js';
+import { REUSES, type Reuse } from '../queues/reuse.js';
 import { boundTenantOf, type Submission } from '../queues/submitter.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { jobKey } from './job-context.js';
@@ -87,6 +88,7 @@ const FleetOptionsSchema = z.object({
   budgetUsd: z.number().optional().catch(undefined),
   budgetJob: z.string().optional().catch(undefined),
   deadline: z.string().optional().catch(undefined),
+  reuse: z.enum(REUSES).optional().catch(undefined),
   depth: z.number().optional().catch(undefined),
 });
 
@@ -107,6 +109,12 @@ export function deadlineOfJob(job: Job, afterMs: number | undefined): { readonly
   const usual = afterMs === undefined ? undefined : job.timestamp + afterMs;
   const at = deadline === undefined ? usual : deadlineOf(deadline, Date.now());
   return at === undefined ? {} : { deadline: at };
+}
+
+/** Whose answers the job may use besides its own, and the tenant that its submission names. */
+export function reuseOf(job: Job): { readonly reuse?: Reuse; readonly namedTenant?: string } {
+  const { reuse, tenant } = FleetOptionsSchema.safeParse((job.opts as { fleet?: unknown }).fleet).data ?? {};
+  return defined({ reuse, namedTenant: tenant });
 }
 
 /**

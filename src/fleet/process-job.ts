@@ -2,8 +2,7 @@ import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
 import { JobFiles } from '../agents/workspace/job-files.js';
 import type { WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import type { CallControl } from '../calls/call-control.js';
-import type { CallingJob } from '../calls/job-interceptor.js';
-import { jobInterceptors } from '../calls/job-interceptors.js';
+import { type CallingJob, JobInterceptor } from '../calls/job-interceptor.js';
 import { messageOf } from '../errors.js';
 import { askAgents } from '../processors/ask-agents.js';
 import type { Kind } from '../processors/define-kind.js';
@@ -81,7 +80,7 @@ export async function processJob(
   try {
     const work: Work = {
       // Many jobs call no agent and analyze no script: both are created at their first use.
-      runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob), request),
+      runner: interceptedRunner(runner, () => [new JobInterceptor(calls, callingJob)], request),
       get analyst() {
         return forgotten.analyst(analysis.analystFor(owner));
       },

@@ -24,6 +24,7 @@ import {
   heritageOf,
   lineageOf,
   payloadOf,
+  reuseOf,
   storedResult,
   tenantOf,
 } from './job-data.js';
@@ -212,6 +213,7 @@ async function processAttempt(
     hasLedger,
     tenant: tenantOf(job),
     ...budgetOf(job),
+    ...reuseOf(job),
     ...deadlineOfJob(job, context.calls.batches?.afterMs),
   };
   if (!hasCrashed) return processJob(kind, payload, processed, signal, log, context);

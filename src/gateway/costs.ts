@@ -15,6 +15,9 @@ export interface Spending {
   readonly callsUnderWay: number;
   /** Calls in batches, or waiting for one. */
   readonly callsInBatches: number;
+  /** Calls that were answered from the ledgers of other jobs, and what these answers had cost there. */
+  readonly reusedCalls: number;
+  readonly reusedUsd: number;
   /** How many sends of the day ended with each outcome class. */
   readonly outcomes: Readonly<Record<string, number>>;
 }

@@ -13,4 +13,5 @@ export const HTTP_ADD_OPTIONS: OptionNames<HttpAddOptions> = {
   delayMs: true,
   budgetUsd: true,
   deadline: true,
+  reuse: true,
 };

@@ -584,6 +584,11 @@ export interface components {
             };
             /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
             priority?: number;
+            /**
+             * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+             * @enum {string}
+             */
+            reuse?: "none" | "fleet";
             /** @description For whom the job is done; default: its run. */
             tenant?: string;
         } | {
@@ -616,6 +621,11 @@ export interface components {
             };
             /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
             priority?: number;
+            /**
+             * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+             * @enum {string}
+             */
+            reuse?: "none" | "fleet";
             /** @description For whom the job is done; default: its run. */
             tenant?: string;
         } | {
@@ -660,6 +670,11 @@ export interface components {
             };
             /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
             priority?: number;
+            /**
+             * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+             * @enum {string}
+             */
+            reuse?: "none" | "fleet";
             /** @description For whom the job is done; default: its run. */
             tenant?: string;
         } | {
@@ -720,6 +735,11 @@ export interface components {
             };
             /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
             priority?: number;
+            /**
+             * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+             * @enum {string}
+             */
+            reuse?: "none" | "fleet";
             /** @description For whom the job is done; default: its run. */
             tenant?: string;
         } | {
@@ -852,6 +872,11 @@ export interface components {
             };
             /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
             priority?: number;
+            /**
+             * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+             * @enum {string}
+             */
+            reuse?: "none" | "fleet";
             /** @description For whom the job is done; default: its run. */
             tenant?: string;
         };
@@ -2582,6 +2607,11 @@ export interface operations {
                         /** @description Statuses of the leakage check; default: as `onUncorrected` says. */
                         readonly leakage?: ("clean" | "corrected" | "partly-corrected" | "uncorrected")[];
                     };
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     /** @description Flat labels; run, step and parent are reserved: they locate the job in a pipeline run. */
                     tags?: {
                         [key: string]: string;
@@ -2713,6 +2743,11 @@ export interface operations {
                         /** @description Statuses of the leakage check; default: as `onUncorrected` says. */
                         readonly leakage?: ("clean" | "corrected" | "partly-corrected" | "uncorrected")[];
                     };
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     solution: {
                         /** @description Full source code of the script. */
                         content: string;
@@ -2804,6 +2839,11 @@ export interface operations {
                     /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
                     priority?: number;
                     rawOutput: string;
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     solution: {
                         /** @description Full source code of the script. */
                         content: string;
@@ -3161,6 +3201,11 @@ export interface operations {
                     };
                     /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
                     priority?: number;
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     /** @description For whom the job is done; default: its run. */
                     tenant?: string;
                 };
@@ -3257,6 +3302,11 @@ export interface operations {
                     };
                     /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
                     priority?: number;
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     /** @description For whom the job is done; default: its run. */
                     tenant?: string;
                 };
@@ -3441,6 +3491,11 @@ export interface operations {
                     };
                     /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
                     priority?: number;
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     /** @description For whom the job is done; default: its run. */
                     tenant?: string;
                 };
@@ -3571,6 +3626,11 @@ export interface operations {
                     };
                     /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
                     priority?: number;
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     /** @description For whom the job is done; default: its run. */
                     tenant?: string;
                 };
@@ -3655,6 +3715,11 @@ export interface operations {
                     };
                     /** @description 1 is the most urgent; default: 1000. It orders the jobs of one tenant. */
                     priority?: number;
+                    /**
+                     * @description fleet: a call is answered from the ledger of another job of the same tenant that asked exactly the same, as long as that job is stored. none: every call asks the model. Default: FLEET_REUSE of the worker.
+                     * @enum {string}
+                     */
+                    reuse?: "none" | "fleet";
                     /** @description For whom the job is done; default: its run. */
                     tenant?: string;
                 };

@@ -18,7 +18,7 @@ export function askAgents(work: () => Work): Work['ask'] {
     options: AskOptions = {},
   ): Promise<AgentAnswer<Output>> => {
     checkOptions(agent, options);
-    const { step, model, workspace } = options;
+    const { step, model, workspace, independent } = options;
     const count = (counts.get(agent.agentType) ?? 0) + 1;
     counts.set(agent.agentType, count);
     const request = {
@@ -27,6 +27,7 @@ export function askAgents(work: () => Work): Work['ask'] {
       step: step ?? (count === 1 ? agent.agentType : `${agent.agentType}-${count}`),
       ...(model === undefined ? {} : { model }),
       ...(workspace === undefined ? {} : { workspace }),
+      ...(independent ? { independent } : {}),
     };
     const { runner } = work();
     if (agent.outputSchema !== null)
@@ -42,6 +43,7 @@ const AskOptionsSchema = z.strictObject({
   step: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
+  independent: z.boolean().optional(),
 });
 
 /** @throws UsageError if an option does not exist or has another type. */

@@ -99,6 +99,8 @@ export interface AskOptions {
   readonly model?: string | undefined;
   /** Directory that the agent may read below, if it has the tool. */
   readonly workspace?: string | undefined;
+  /** The answer must be the model's own: never that of another job, even with `reuse: 'fleet'`. */
+  readonly independent?: boolean | undefined;
 }
 
 /** What a processor gets besides its payload. */

@@ -1,3 +1,5 @@
+import type { Reuse } from '../queues/reuse.js';
+
 /** The deadline of what somebody waits for. */
 export const NOW = '+0m';
 
@@ -34,6 +36,11 @@ export interface AddOptions {
    * calls are sent in batches, at half the price. Default: at once.
    */
   readonly deadline?: string;
+  /**
+   * With `fleet`, a call that another job of the same tenant has made, exactly the same, is answered from its ledger while that
+   * job is stored, and costs nothing. With `none`, every call asks the model. Default: `FLEET_REUSE` of the worker.
+   */
+  readonly reuse?: Reuse;
   /** Follow-ups belong in the payload. */
   readonly then?: never;
 }

@@ -10,7 +10,7 @@ import type { Submission } from './submit-once.js';
 
 /** What the fleet stores among BullMQ's options of a job; it is written atomically with the job. */
 export interface FleetJobOptions {
-  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter'> & {
+  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter' | 'reuse'> & {
     /** By when the result is needed, in ISO 8601. */
     readonly deadline?: string;
     /** The key as its submitter named the work, for lists. */
@@ -47,7 +47,7 @@ export function jobOptions(
   options: AddOptions = {},
   bytes?: number,
 ): JobsOptions & FleetJobOptions {
-  const { key, tenant, budgetUsd, priority, submitter, deadline } = options;
+  const { key, tenant, budgetUsd, priority, submitter, deadline, reuse } = options;
   const { attempts, backoffMs } = fleet.kinds.get(kindName).defaults;
   const fleetOptions = {
     ...(key === undefined ? {} : { key: shownKey(key, tenant) }),
@@ -56,6 +56,7 @@ export function jobOptions(
     ...(priority === undefined ? {} : { priority }),
     ...(submitter === undefined ? {} : { submitter }),
     ...storedDeadline(deadline),
+    ...(reuse === undefined ? {} : { reuse }),
     ...(bytes === undefined ? {} : { bytes }),
   };
   return {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { brokenJob } from '../queues/damaged-job.js';
 import { CANCELLED_FIELD } from '../queues/job-flags.js';
 import { readRecord } from '../queues/read-record.js';
+import type { Reuse } from '../queues/reuse.js';
 import { runScript, script } from '../queues/run-script.js';
 import type { FleetClient } from './fleet-client.js';
 
@@ -10,6 +11,7 @@ export interface Terms {
   /** By when the result is needed (ISO 8601). */
   readonly deadline?: string | undefined;
   readonly budgetUsd?: number | undefined;
+  readonly reuse?: Reuse | undefined;
   /** The job without a run that pays. */
   readonly budgetJob?: string;
 }
@@ -27,23 +29,25 @@ return 1`);
 const OptionsSchema = z.looseObject({ fleet: z.looseObject({}).optional().catch(undefined) });
 
 /**
- * Gives a job that failed or was cancelled another budget and deadline, before it runs again. What it has spent stays on its
+ * Gives a job that failed or was cancelled another budget, deadline and reuse, before it runs again. What it has spent stays on its
  * account. A job that somebody else has run again in the meantime keeps its own.
- * @param terms Without an amount, the job keeps its budget; without a deadline, its deadline.
+ * @param terms Without an amount, the job keeps its budget; without a deadline, its deadline; without a
+ * reuse, its reuse.
  * @throws JobError `broken-record` if the job's options cannot be read.
  */
 export async function storeTerms(
   fleet: FleetClient,
   queue: string,
   id: string,
-  { budgetUsd, budgetJob, deadline }: Terms,
+  { budgetUsd, budgetJob, deadline, reuse }: Terms,
 ): Promise<void> {
-  if (budgetUsd === undefined && deadline === undefined) return;
+  if (budgetUsd === undefined && deadline === undefined && reuse === undefined) return;
   const key = fleet.jobKey(queue, id);
   const changed = {
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(budgetUsd === undefined || budgetJob === undefined ? {} : { budgetJob }),
     ...(deadline === undefined ? {} : { deadline }),
+    ...(reuse === undefined ? {} : { reuse }),
   };
   let outcome: unknown = -1;
   // Another submission has stored its budget in the meantime: each repetition follows from the success of another.

@@ -4,6 +4,7 @@ import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { deadlineField } from '../queues/deadline.js';
 import { DEFAULT_PRIORITY, MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { nameField } from '../queues/names.js';
+import { reuseField } from '../queues/reuse.js';
 import type { AddOptions } from './add-options.js';
 
 /** Maximum delay, in milliseconds: a year, which the score of a delayed job can represent. */
@@ -40,6 +41,7 @@ export const SUBMISSION_FIELDS = {
       'What the agent calls of the run may cost, in US dollars; without a run, those of this submission.',
     ),
   deadline: deadlineField.optional(),
+  reuse: reuseField.optional(),
 };
 
 const SubmissionSchema = z.object(SUBMISSION_FIELDS);
@@ -55,6 +57,7 @@ export const ADD_OPTIONS: OptionNames<AddOptions> = {
   delayMs: true,
   budgetUsd: true,
   deadline: true,
+  reuse: true,
 };
 
 /**

@@ -61,11 +61,22 @@ export const EndedCallSchema = z.object({
       cacheWrite1hTokens: count,
     })
     .optional(),
+  /** Set if another job paid for the answer. */
+  reused: z
+    .object({
+      /** Id of that job. */
+      jobId: z.string(),
+      /** What the answer cost there; null if the model has no known price. */
+      costUsd: usd,
+    })
+    .optional(),
 });
 export type EndedCall = z.infer<typeof EndedCallSchema>;
 
 /** One call of a job, in the form that users see. */
 export interface CallRecord extends SentCall {
+  /** Its number in the ledger. */
+  readonly number: number;
   readonly state: EndedCall['state'] | 'sent' | 'in-batch';
   /** Whether it was queued for a batch, which costs half, and not sent by itself since. */
   readonly batch?: true;
@@ -107,6 +118,7 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
     const isOpen = by !== undefined || line === undefined;
     records.push({
       ...sent,
+      number: at / 4 + 1,
       state: end?.state ?? (awaited ? 'sent' : isOpen ? 'in-doubt' : 'in-batch'),
       ...(line !== undefined && by === undefined ? { batch: true } : {}),
       ...(end === undefined ? {} : { end }),

@@ -83,9 +83,9 @@ export function batchBase(prefix: string): string {
   return `${prefix}::batch`;
 }
 
-/** Index of the answers that other jobs may use, and what the keys of the answers begin with. */
-export function callCacheKey(prefix: string): string {
-  return `${prefix}::cache`;
+/** In which ledger the answer to a request is (`src/calls/reuse/answer-scripts.ts`). */
+export function answerKey(prefix: string, key: string): string {
+  return `${prefix}::answer:${key}`;
 }
 
 /** Sorted set of the digests of stored texts, by the time (ms) of the last job that named them. */

@@ -80,7 +80,7 @@ async function readRecording(fleet: FleetClient, id: string, config: RecordedCon
     readCallRecords(fleet.client, key),
   ]);
   const { then: _, ...own } = payload;
-  const calls = await Promise.all(records.map((record, at) => recordedCall(fleet, key, record, at + 1)));
+  const calls = await Promise.all(records.map((record) => recordedCall(fleet, key, record)));
   const end = endOf(id, view);
   const settings = settingsOf(end, calls, config);
   return {
@@ -112,8 +112,7 @@ function endOf(id: string, { state, result, error }: Awaited<ReturnType<typeof v
 async function recordedCall(
   fleet: FleetClient,
   key: string,
-  { step, turn, model, state, end }: CallRecord,
-  number: number,
+  { number, step, turn, model, state, end }: CallRecord,
 ): Promise<RecordedCall> {
   const bytes = await fleet.client.hgetBuffer(key, `${LEDGER_FIELD}:${number}:answer`);
   const answer = bytes === null ? undefined : unpackAnswer(bytes);
@@ -133,6 +132,7 @@ async function recordedCall(
     detail: end?.detail,
     tokens: end?.tokens,
     answer: answer?.value,
+    ...(end?.reused === undefined ? {} : { reused: true }),
   }) as RecordedCall;
 }
 

@@ -12,8 +12,8 @@ import type { RecordedCall, RecordedRequest, Recording } from './recording.js';
 const ANY_REQUEST = '';
 
 /**
- * Answers calls from a recording, as the last attempt of the job got its answers: some from the ledger, for earlier attempts had
- * paid for them, and some from the provider.
+ * Answers calls from a recording, as the last attempt of the job got its answers: some from the ledger, for earlier attempts or
+ * other jobs had paid for them, and some from the provider.
  */
 export class RecordedCalls implements CallInterceptor {
   readonly name = 'recording';
@@ -32,7 +32,7 @@ export class RecordedCalls implements CallInterceptor {
     this.#calls = calls;
     this.#ledger = new JobLedger(calls.flatMap(ledgerFields));
     const usage = usageIn(end);
-    this.#reusable = usage.reusedCalls;
+    this.#reusable = Math.max(0, usage.reusedCalls - calls.filter(({ reused }) => reused).length);
     const answers = calls.filter(({ answer }) => answer !== undefined).length;
     const broken = calls.filter(isBilledFailure);
     const count = Math.max(0, usage.calls + usage.reusedCalls - answers);
@@ -47,10 +47,11 @@ export class RecordedCalls implements CallInterceptor {
   async admit(call: PlannedCall): Promise<RecordedAnswer | undefined> {
     this.#planned.set(call.request, call);
     this.#note(call);
-    if (this.#reusable === 0) return undefined;
+    const isOfOtherJob = this.#calls.some((each) => each.reused && isSame(each, call));
+    if (this.#reusable === 0 && !isOfOtherJob) return undefined;
     const answer = this.#answerTo(call);
     if (answer === undefined) return undefined;
-    this.#reusable -= 1;
+    if (!isOfOtherJob) this.#reusable -= 1;
     return { message: answer };
   }
 

@@ -23,6 +23,8 @@ const RecordedCallSchema = z.strictObject({
   detail: z.string().optional(),
   tokens: EndedCallSchema.shape.tokens,
   answer: StoredAnswerSchema.optional(),
+  /** Set if another job paid for the answer. */
+  reused: z.literal(true).optional(),
 });
 export type RecordedCall = z.infer<typeof RecordedCallSchema>;
 

@@ -74,6 +74,54 @@ describe('a job that can wait', () => {
     expect(await left()).toEqual([]);
   });
 
+  it('uses an answer that is known instead, and its own answer is known to others', async () => {
+    const { fleet, work, batches, api, costs, left } = await startFleet();
+    const submit = (deadline?: string) =>
+      addSolutionCheck(fleet, script('one'), { reuse: 'fleet', ...(deadline && { deadline }) });
+    const first = await submit('+1d');
+    const worker = await work();
+    await batches.created(1);
+    // It waits for the batch of the other job: it has enough time for one of its own.
+    const second = await submit('+1d');
+    await expect
+      .poll(async () => (await second.view()).progress)
+      .toContain('another job asks the same in a batch');
+    // This one has not.
+    const urgent = await submit();
+    expect(await urgent.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.002 } });
+    expect(await second.result()).toMatchObject({ usage: { calls: 0, reusedCalls: 1 } });
+    batches.endAtOnce();
+    expect(await first.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.001 } });
+    const known = await submit('+1d');
+    expect(await known.result()).toMatchObject({ usage: { calls: 0, reusedCalls: 1, costUsd: 0 } });
+    expect([batches.lines.length, api.requests.length]).toEqual([1, 1]);
+    expect(await costs()).toMatchObject({
+      calls: 2,
+      batchCalls: 1,
+      reusedCalls: 2,
+      spentUsd: 0.003,
+      reservedUsd: 0,
+    });
+    await worker.stop(1_000);
+    expect(await left()).toEqual([]);
+  });
+
+  it('waits for the answer of a batch until its job has used it', async () => {
+    const { fleet, work, batches } = await startFleet();
+    const submit = () => addSolutionCheck(fleet, script('one'), { reuse: 'fleet', deadline: '+1d' });
+    const first = await submit();
+    await work();
+    await batches.created(1);
+    const second = await submit();
+    await expect.poll(async () => (await second.view()).state).toBe('delayed');
+    batches.endAtOnce();
+    await first.result();
+    // 100 tokens in and 20 out cost 0.002 dollars, half of that in the batch.
+    expect(await second.result()).toMatchObject({ usage: { calls: 0, reusedCalls: 1 } });
+    expect(batches.lines).toHaveLength(1);
+    expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toMatchObject({ reusedUsd: 0.001 });
+  });
+
   it('continues by itself where the conversation goes on, and begins the next one in a batch', async () => {
     const { check, work, batches, api } = await startFleet((request, index) => {
       if (request.text.includes('cannot be used')) return leaks('a = fit(all)');

@@ -1,6 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CallCache } from '../../src/calls/ledger/call-cache.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSummarize } from '../../src/producers/summarize.js';
 import { readJobFlags } from '../../src/queues/job-flags.js';
@@ -8,7 +7,7 @@ import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
 import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { type FleetOfCalls, fleetOfCalls, plannedCall, settingsFor } from './calling-job.js';
+import { type FleetOfCalls, fleetOfCalls, plannedCall } from './calling-job.js';
 
 const CALL = plannedCall('is there a leak?');
 
@@ -84,19 +83,26 @@ describe('a damaged record of the ledger', () => {
     },
   );
 
-  it('a damaged answer in the shared cache is requested again, and replaced', async () => {
-    const cached = () => {
-      const { client, prefix } = fleet;
-      const cache = new CallCache({ client, prefix, clock: settingsFor(api).clock });
-      const job = fleet.job();
-      return job.perform(job.interceptor(), CALL, api, { interceptors: [cache] });
-    };
-    await cached();
-    await fleet.client.set(`${fleet.prefix}::cache:${CALL.digest}`, '');
-    await cached();
-    await cached();
-    expect(api.requests).toHaveLength(2);
-  });
+  it.each<[string, string, string | Buffer]>([
+    ['fleet:ledger:1', 'what was sent', '{"step":'],
+    ['fleet:ledger:1:end', 'how it ended', '{"state":"answered","at":'],
+    ['fleet:ledger:1:end', 'how it ended, of another version', '{"state":"answered"}'],
+    ['fleet:ledger:1:answer', 'the answer', 'no deflated bytes'],
+  ])(
+    '%s of another job, %s: the call is sent, and its answer found after that',
+    async (field, _, damaged) => {
+      const payer = await answeredJob();
+      await fleet.client.hset(payer.key, field, damaged);
+      const reused = async () => {
+        const job = fleet.job({ reuse: 'fleet' });
+        expect((await job.perform(job.interceptor(), CALL, api)).class).toBe('answered');
+      };
+      await reused();
+      expect(api.requests).toHaveLength(2);
+      await reused();
+      expect(api.requests).toHaveLength(2);
+    },
+  );
 });
 
 describe('a job with damaged records', () => {

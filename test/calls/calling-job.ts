@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { type CallControlOptions, callControl } from '../../src/calls/call-control.js';
 import type { PlannedCall } from '../../src/calls/call-interceptor.js';
-import { JobInterceptor } from '../../src/calls/job-interceptor.js';
+import { type CallingJob, JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { type CallHooks, type CallSettings, performCall } from '../../src/calls/perform-call.js';
 import { DEFAULT_RETRY_POLICY } from '../../src/calls/retry-policy.js';
@@ -22,11 +22,13 @@ export function plannedCall(text: string, options: Partial<PlannedCall> = {}): P
   return { step: 'detect', turn: 1, model: MODEL, request, digest, ...options };
 }
 
+type JobOptions = Pick<CallingJob, 'run' | 'runBudgetUsd' | 'deadline' | 'reuse' | 'namedTenant'>;
+
 export interface FleetOfCalls {
   readonly client: Redis;
   readonly prefix: string;
   /** A job whose lock a worker owns. */
-  job(options?: { readonly run?: string; readonly runBudgetUsd?: number }): InterceptedTestJob;
+  job(options?: JobOptions): InterceptedTestJob;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,7 @@ export interface InterceptedTestJob {
   readonly key: string;
   readonly warnings: readonly string[];
   /** Another attempt of the job, by the owner of its lock. */
-  interceptor(options?: CallControlOptions, signal?: AbortSignal): JobInterceptor;
+  interceptor(options?: CallControlOptions, signal?: AbortSignal, hasBatches?: boolean): JobInterceptor;
   /** Performs a call of an interceptor over real HTTP. */
   perform(
     interceptor: JobInterceptor,
@@ -74,12 +76,7 @@ export function fleetOfCalls(redis: Pick<TestRedis, 'url'>): FleetOfCalls {
   };
 }
 
-function testJob(
-  client: Redis,
-  prefix: string,
-  key: string,
-  budget: { readonly run?: string; readonly runBudgetUsd?: number },
-): InterceptedTestJob {
+function testJob(client: Redis, prefix: string, key: string, submitted: JobOptions): InterceptedTestJob {
   let token = randomUUID();
   const warnings: string[] = [];
   const takeLock = () => client.multi().hset(key, 'data', '{}').set(`${key}:lock`, token).exec();
@@ -87,13 +84,13 @@ function testJob(
   return {
     key,
     warnings,
-    interceptor: (options = {}, signal = new AbortController().signal) =>
-      new JobInterceptor(callControl(client, prefix, options), {
+    interceptor: (options = {}, signal = new AbortController().signal, hasBatches = false) =>
+      new JobInterceptor(callControl(client, prefix, options, hasBatches), {
         key,
         token,
         signal,
         warn: (message) => warnings.push(message),
-        ...budget,
+        ...submitted,
       }),
     perform: async (interceptor, call, api, hooks = {}) => {
       await locked;

@@ -6,10 +6,11 @@ import { loadConfig } from '../../src/config/load-config.js';
 const control = (environment: Record<string, string>) => configuredControl(loadConfig(environment));
 
 describe('what the configuration holds agent calls to', () => {
-  it('is without any variable: no budget, no limits of its own, calls in doubt sent again, no cache', () => {
+  it('is without any variable: no budget, no limits of its own, calls in doubt sent again, nothing of other jobs reused', () => {
     expect(control({})).toEqual({
       callsInDoubt: 'resend',
-      cache: false,
+      reuse: 'none',
+      answerTtlMs: 7 * 86_400_000,
       quotaParkMs: 600_000,
       callWaitMs: 86_400_000,
       cacheWaitMs: 10_000,
@@ -28,7 +29,8 @@ describe('what the configuration holds agent calls to', () => {
     const options = control({
       FLEET_BUDGET_USD: '0.5',
       FLEET_IN_DOUBT: 'park',
-      FLEET_CALL_CACHE: 'on',
+      FLEET_REUSE: 'fleet',
+      FLEET_RETENTION_DAYS: '2',
       FLEET_QUOTA_PARK_MS: '1000',
       FLEET_CALL_WAIT_MS: '2000',
       FLEET_CACHE_WAIT_MS: '0',
@@ -41,7 +43,8 @@ describe('what the configuration holds agent calls to', () => {
     expect(options).toMatchObject({
       budgetUsd: 0.5,
       callsInDoubt: 'park',
-      cache: true,
+      reuse: 'fleet',
+      answerTtlMs: 2 * 86_400_000,
       quotaParkMs: 1_000,
       callWaitMs: 2_000,
       cacheWaitMs: 0,

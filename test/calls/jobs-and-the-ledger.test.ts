@@ -108,13 +108,77 @@ describe('a job that runs again', () => {
   });
 });
 
-it('an answer serves another job that asks the same where answers are shared, and costs nothing there', async () => {
-  const { fleet, worker, runner, server } = await startFleet([leaks()]);
-  await worker(runner, { calls: { cache: true } });
-  await (await addSolutionCheck(fleet, PAYLOAD)).result();
-  const second = await addSolutionCheck(fleet, PAYLOAD);
-  expect((await second.result()).usage).toMatchObject({ calls: 0, reusedCalls: 1, costUsd: 0 });
-  expect(server.requests).toHaveLength(1);
+describe('answers of other jobs', () => {
+  const REUSE = { reuse: 'fleet' } as const;
+
+  it('serve jobs of other runs that allow it, whole conversations long, at no cost and without a budget', async () => {
+    const { fleet, worker, runner, server } = await startFleet([
+      leaks('a = fit(all)'),
+      correction('a = fit(train)'),
+    ]);
+    await worker(runner);
+    const first = await (await addSolutionCheck(fleet, PAYLOAD)).result();
+    const tags = { run: 'another' };
+    const second = await addSolutionCheck(fleet, { ...PAYLOAD, tags }, { ...REUSE, budgetUsd: 0 });
+    const { usage, ...result } = await second.result();
+    expect(usage).toMatchObject({ calls: 0, reusedCalls: 2, costUsd: 0, inputTokens: 0 });
+    expect({ ...result, usage: first.usage }).toEqual(first);
+    expect((await second.view()).usage).toEqual(usage);
+    expect(server.requests).toHaveLength(2);
+    expect(await costsOfRun(fleet.client, fleet.prefix, 'another')).toMatchObject({
+      reusedCalls: 2,
+      calls: 0,
+    });
+  });
+
+  it('serve only jobs of the same tenant', async () => {
+    const { fleet, worker, runner, server } = await startFleet(() => leaks());
+    await worker(runner, { calls: REUSE });
+    for (const [tenant, requests] of [
+      ['a', 1],
+      ['b', 2],
+      ['a', 2],
+      [undefined, 3],
+      ['b', 3],
+    ] as const) {
+      const job = await addSolutionCheck(fleet, PAYLOAD, tenant === undefined ? {} : { tenant });
+      await job.result();
+      expect(server.requests).toHaveLength(requests);
+    }
+  });
+
+  it('serve others no more once they proved unusable', async () => {
+    const unusable = correction('a = = 1');
+    const { fleet, worker, runner, server } = await startFleet([
+      leaks('a = fit(all)'),
+      unusable,
+      correction('a = fit(train)'),
+      unusable,
+    ]);
+    await worker(runner);
+    const first = await (await addSolutionCheck(fleet, PAYLOAD)).result();
+    const second = await (await addSolutionCheck(fleet, PAYLOAD, REUSE)).result();
+    expect(second).toMatchObject({ status: 'corrected', solution: first.solution });
+    expect(second.usage).toMatchObject({ calls: 1, reusedCalls: 2 });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it('serve a child of the job as well, and a job that runs again with another choice', async () => {
+    const { fleet, worker, runner, server } = await startFleet([
+      leaks('a = fit(all)'),
+      correction('a = fit(train)'),
+      leaks(),
+    ]);
+    await worker(runner);
+    const payload = { ...PAYLOAD, verify: 'agent' } as const;
+    await (await addSolutionCheck(fleet, payload)).result();
+    await (await addSolutionCheck(fleet, payload, REUSE)).result();
+    const again = { key: 'again', budgetUsd: 0 };
+    const refused = await addSolutionCheck(fleet, payload, again);
+    expect(await refused.wait()).toMatchObject({ error: { code: 'budget-exhausted' } });
+    await (await addSolutionCheck(fleet, payload, { ...again, ...REUSE })).result();
+    expect(server.requests).toHaveLength(3);
+  });
 });
 
 it('the ledger is in the job’s own hash and is gone with it', async () => {

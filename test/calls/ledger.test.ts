@@ -2,8 +2,6 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import type { PlannedCall } from '../../src/calls/call-interceptor.js';
-import { CallCache } from '../../src/calls/ledger/call-cache.js';
-import { performCall } from '../../src/calls/perform-call.js';
 import {
   cutAfter,
   errorReply,
@@ -16,13 +14,7 @@ import {
   truncatedReply,
 } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-import {
-  type FleetOfCalls,
-  fleetOfCalls,
-  type InterceptedTestJob,
-  plannedCall,
-  settingsFor,
-} from './calling-job.js';
+import { type FleetOfCalls, fleetOfCalls, type InterceptedTestJob, plannedCall } from './calling-job.js';
 
 const redis = redisOfFile();
 let fleet: FleetOfCalls;
@@ -335,42 +327,4 @@ it('leaves no listener on the signal of a job, however many calls it sends', asy
   for (let turn = 1; turn <= 50; turn += 1)
     await job.perform(interceptor, { ...CALL, turn }, server, { signal });
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-});
-
-describe('answers shared by all jobs', () => {
-  it('serve another job that asks the same, and only when switched on', async () => {
-    const server = await answering(textReply('yes'), textReply('again'));
-    const perform = (cached: boolean) => {
-      const job = fleet.job();
-      const cache = new CallCache({
-        client: fleet.client,
-        prefix: fleet.prefix,
-        clock: settingsFor(server).clock,
-      });
-      const interceptor = job.interceptor();
-      return job.perform(interceptor, CALL, server, {
-        interceptors: cached ? [cache, interceptor] : [interceptor],
-      });
-    };
-    const first = await perform(true);
-    expect((await perform(true)).message).toEqual(first.message);
-    expect(server.requests).toHaveLength(1);
-    await perform(false);
-    expect(server.requests).toHaveLength(2);
-  });
-
-  it('are bounded: the one used longest ago goes', async () => {
-    const server = await answering(...Array.from({ length: 6 }, () => textReply('yes')));
-    const cached = (text: string) => {
-      let now = 0;
-      const clock = { now: () => (now += 1), after: () => () => undefined };
-      const cache = new CallCache({ client: fleet.client, prefix: fleet.prefix, clock }, 2);
-      return performCall(plannedCall(text), settingsFor(server), { interceptors: [cache] });
-    };
-    for (const text of ['a', 'b', 'c']) await cached(text);
-    expect(await fleet.client.zcard(`${fleet.prefix}::cache`)).toBe(2);
-    expect(await fleet.client.keys(`${fleet.prefix}::cache:*`)).toHaveLength(2);
-    await cached('c');
-    expect(server.requests).toHaveLength(3);
-  });
 });

@@ -140,6 +140,25 @@ describe('a job that ended is recorded, and replayed to the byte without a provi
   });
 });
 
+it('answers of other jobs are part of a recording, beside those that the job paid for', async () => {
+  const { fleet, runner, worker } = await fleetWithRunner(redis, 'recordings', [
+    leaks('a = fit(all)'),
+    correction('a = = 1'),
+    correction('a = fit(train)'),
+    correction('a = fit(train)'),
+  ]);
+  await worker(runner);
+  await (await check()(fleet)).result();
+  const job = await addSolutionCheck(fleet, { solution: { content: LEAKY } }, { reuse: 'fleet' });
+  const stored = await job.result();
+  // The answer that proved unusable is asked for again.
+  expect(stored).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
+  const recording = await recordJob(fleet, job.id, CONFIG);
+  expect(recording.calls.map(({ reused = false }) => reused)).toEqual([true, false]);
+  expect(recording.end).toMatchObject({ result: { usage: stored.usage } });
+  expect((await replay(asFile(recording))).same).toBe(true);
+});
+
 /** A kind that asks two agents, one with a model of its own, at the same time, and has a digest of what they say. */
 function kindWithSecrets() {
   const promptFile = join(folder, 'words.md');

@@ -1,6 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { batchBase, inFlightKey } from '../../queues/redis-keys.js';
-import { replyText, type Script, type ScriptReply } from '../../queues/run-script.js';
+import { replyText } from '../../queues/run-script.js';
+import type { RunForAttempt } from '../attempt-scripts.js';
 import { type CallEstimate, toNano } from '../budget/estimate.js';
 import { noRoom } from '../budget/no-room.js';
 import type { CallControl } from '../call-control.js';
@@ -10,17 +11,10 @@ import { BATCH_PRICE } from '../cost.js';
 import type { CallingJob } from '../job-interceptor.js';
 import type { JobLedger } from '../ledger/job-ledger.js';
 import { lostJob } from '../refusals.js';
+import { underWayKey } from '../reuse/under-way.js';
 import { type BatchTiming, DEFAULT_BATCH_TIMING } from './batch-timing.js';
 import { removedEnd } from './line-outcome.js';
 import { LEAVE_LINE, QUEUE_LINE } from './line-scripts.js';
-
-/** Runs a script for the attempt: lock token, id of the attempt, base of the spending keys and time come before its arguments. */
-type RunForAttempt = (
-  script: Script,
-  keys: readonly string[],
-  args: readonly (number | string | Buffer)[],
-  signal: AbortSignal,
-) => Promise<readonly ScriptReply[]>;
 
 /** The calls of one attempt that wait for batches. */
 export class JobLines {
@@ -35,8 +29,17 @@ export class JobLines {
     this.#run = run;
   }
 
+  /** Whether a call would be queued for a batch, if it were not known already. */
+  couldWait(call: PlannedCall, ledger: JobLedger): boolean {
+    const { deadline } = this.#job;
+    const timing = this.#control.batches;
+    if (deadline === undefined || timing === undefined || !hasBatches(call)) return false;
+    return this.#mayWait(call, ledger, timing, deadline);
+  }
+
   /**
    * Returns if the call is to be sent now, by itself.
+   * @param answer Where other jobs find its answer; undefined if none waits for it.
    * @throws CallDeferred while it waits for a batch; CallRefusedError `budget-exhausted`; JobError `lock-lost`.
    */
   async await(
@@ -44,6 +47,7 @@ export class JobLines {
     ledger: JobLedger,
     estimate: CallEstimate,
     signal: AbortSignal,
+    answer: string | undefined,
   ): Promise<void> {
     const { deadline = 0 } = this.#job;
     const line = ledger.lineOf(call);
@@ -59,7 +63,7 @@ export class JobLines {
       );
     }
     if (this.#job.deadline === undefined) return;
-    if (timing === undefined || (call.provider ?? 'anthropic') !== 'anthropic') {
+    if (timing === undefined || !hasBatches(call)) {
       if (!this.#mayWait(call, ledger, DEFAULT_BATCH_TIMING, deadline)) return;
       this.#warnOnce(
         'its deadline changes nothing: the agents of this worker have no batches, so its calls are sent at once',
@@ -67,7 +71,7 @@ export class JobLines {
       return;
     }
     if (!this.#mayWait(call, ledger, timing, deadline)) return;
-    await this.#queue(call, ledger, estimate, signal);
+    await this.#queue(call, ledger, estimate, signal, answer);
     throw this.#deferred(call, deadline - 2 * timing.marginMs);
   }
 
@@ -82,6 +86,7 @@ export class JobLines {
     ledger: JobLedger,
     estimate: CallEstimate,
     signal: AbortSignal,
+    answer: string | undefined,
   ): Promise<void> {
     const { prefix, budgetUsd } = this.#control;
     const { key, run, runBudgetUsd } = this.#job;
@@ -108,6 +113,7 @@ export class JobLines {
         call.step,
         call.turn,
         call.model,
+        answer === undefined ? '' : underWayKey(answer),
       ],
       signal,
     );
@@ -158,4 +164,8 @@ export class JobLines {
     if (!this.#hasWarned) this.#job.warn(message);
     this.#hasWarned = true;
   }
+}
+
+function hasBatches({ provider = 'anthropic' }: PlannedCall): boolean {
+  return provider === 'anthropic';
 }

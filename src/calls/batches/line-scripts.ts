@@ -1,5 +1,6 @@
 import { script } from '../../queues/run-script.js';
 import { SHARED } from '../call-scripts.js';
+import { UNDER_WAY_TTL_MS } from '../reuse/under-way.js';
 
 /*
  * A call that waits for a batch is a line: the hash `BASE:line:ID` (`BASE` is `PREFIX::batch`), which outlives its job. Its
@@ -60,7 +61,7 @@ end
  * KEYS: 1 job hash, 2 job lock, 3 calls under way.
  * ARGV: 1 lock token, 2 id of the attempt, 3 base of the spending keys, 4 time or '', 5 number, costs and budgets of the call
  *   (JSON), 6 `SentCall` (JSON), 7 name of the run or '', 8 base of the batches, 9 request, 10 its size, 11 step, 12 turn,
- *   13 model.
+ *   13 model, 14 where it is noted who asks for its answer, or ''.
  * Returns {'queued'}, {'lost'}, or {'over' or 'busy', …} as the admission of a call does.
  */
 export const QUEUE_LINE = script(
@@ -91,6 +92,8 @@ redis.call('HSET', line_key(base, id), 'job', KEYS[1], 'number', call.number, 's
   'amount', amount, 'likely', likely, 'day', day, 'run', ARGV[7])
 redis.call('ZADD', base .. ':pending', string.format('%.0f', now), id)
 add_pending_bytes(base, ARGV[10])
+-- Others that ask the same wait for the batch.
+if ARGV[14] ~= '' then redis.call('SET', ARGV[14], 'batch ' .. id .. ' ' .. call.number .. ' ' .. KEYS[1], 'PX', ${UNDER_WAY_TTL_MS}) end
 return {'queued'}`,
 );
 
@@ -127,14 +130,15 @@ return {'left', lines, left}`,
 /**
  * Notes that an attempt uses the answer of a line, and corrects how the call ended if the answer proved to be unusable.
  *
- * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 id of the attempt, 3 number of the call, 4 the corrected end (JSON) or ''.
- * Returns 1, or 0 if the lock is lost.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 id of the attempt, 3 number of the call, 4 the corrected end (JSON) or ''
+ * if it can be used, 5 where other jobs find it then, 6 for how long, in ms. Returns 1, or 0 if the lock is lost.
  */
 export const USE_LINE = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 local field = 'fleet:ledger:' .. ARGV[3]
 redis.call('HSET', KEYS[1], field .. ':used', ARGV[2])
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], field .. ':end', ARGV[4]) end
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], field .. ':end', ARGV[4])
+else redis.call('SET', ARGV[5], ARGV[3] .. ' ' .. KEYS[1], 'PX', ARGV[6]) end
 return 1`);
 
 /**

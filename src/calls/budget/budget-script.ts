@@ -5,6 +5,7 @@
  * - `spent` for ended calls, `inDoubt` for calls in doubt (their likely price),
  *   `reserved` for calls under way (the most they can cost), `assumed` for ended calls whose cost is not known;
  * - `calls`, `callsInDoubt`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
+ * - `inBatch`, `batchCalls`, `batchSpent` (`batches/line-scripts.ts`); `reusedCalls`, `reusedSpent` (`reuse/answer-scripts.ts`);
  * - `model:NAME:spent`, `model:NAME:calls`;
  * - `outcome:CLASS` (of days only): how many sends ended so, of those whose end was seen;
  * - `tenant:NAME` (of runs only): a bound tenant has an account of its own for its part (`run-account.ts`);

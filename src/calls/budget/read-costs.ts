@@ -8,7 +8,7 @@ import { runAccount } from './run-account.js';
 const SUMMED = [
   ...(['spentUsd', 'inDoubtUsd', 'assumedUsd', 'reservedUsd'] as const),
   ...(['calls', 'callsInDoubt', 'unpricedCalls', 'callsUnderWay', 'callsInBatches'] as const),
-  ...(['batchCalls', 'batchUsd'] as const),
+  ...(['batchCalls', 'batchUsd', 'reusedCalls', 'reusedUsd'] as const),
   ...(['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const),
 ];
 
@@ -44,6 +44,10 @@ export interface Costs {
   readonly batchCalls: number;
   /** What these cost: a part of `spentUsd`. */
   readonly batchUsd: number;
+  /** Calls that were answered from the ledgers of other jobs; they are no part of `calls`. */
+  readonly reusedCalls: number;
+  /** What these answers had cost when they were asked for; nothing counts for those of models without a known price. */
+  readonly reusedUsd: number;
   /** Calls whose cost is not known: of models without a known price, or without a count of what they used. */
   readonly unpricedCalls: number;
   /** What budgets count for these: their tokens at the dearest price, or the most that they could cost. */
@@ -132,6 +136,8 @@ async function readAccount(
     callsInBatches: amount('inBatch'),
     batchCalls: amount('batchCalls'),
     batchUsd: fromNano(amount('batchSpent')),
+    reusedCalls: amount('reusedCalls'),
+    reusedUsd: fromNano(amount('reusedSpent')),
     unpricedCalls: amount('unpricedCalls'),
     assumedUsd: fromNano(amount('assumed')),
     inputTokens: amount('input'),

@@ -159,6 +159,13 @@ export class JobLedger {
     return calls.length - 1 - whole;
   }
 
+  /** Whether the job has an answer to this request, whatever asked for it: who asks again wants another answer. */
+  hasAnswerTo({ digest }: PlannedCall): boolean {
+    return [...this.#entries.values()].some(
+      ({ sent, state }) => state === 'answered' && sent.digest === digest,
+    );
+  }
+
   /** Number of a call like this one that is in doubt and for which the job was not parked yet. */
   callToPark(call: PlannedCall): number | undefined {
     return this.#of(call).find(({ state, parked }) => state === 'in-doubt' && !parked)?.number;
@@ -206,6 +213,12 @@ export class JobLedger {
     if (entry === undefined) throw new RangeError(`${step}: call ${number} was not sent`);
     const billed = end.state === 'in-doubt' || end.tokens !== undefined;
     this.#entries.set(number, { ...entry, state: end.state, billed, answer, outcome: end.outcome });
+  }
+
+  /** Notes that an answer of another job was written. */
+  taken(call: PlannedCall, number: number, sent: SentCall, end: EndedCall, answer: Buffer): void {
+    this.sent(number, sent);
+    this.ended(call, number, end, answer);
   }
 
   #of(call: PlannedCall): Entry[] {

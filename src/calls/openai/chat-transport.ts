@@ -36,6 +36,7 @@ export function chatTransport(options: ChatTransportOptions = {}): Transport {
   let client: OpenAI | undefined;
   return {
     provider: 'openai',
+    server: JSON.stringify([options.baseURL ?? process.env.OPENAI_BASE_URL ?? '', tokenLimit, format]),
     async send(request, signal) {
       loading ??= load();
       const loaded = await loading;

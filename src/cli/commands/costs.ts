@@ -112,6 +112,11 @@ function asText(costs: Costs): string {
       `  in batches: ${usd(costs.batchUsd)} for ${plural(costs.batchCalls, 'call')}, at half the price`,
     );
   }
+  if (costs.reusedCalls > 0) {
+    lines.push(
+      `  reused: ${plural(costs.reusedCalls, 'call')} answered by other jobs, where the answers had cost ${usd(costs.reusedUsd)}`,
+    );
+  }
   if (costs.callsUnderWay + costs.callsInBatches > 0) {
     const waiting = costs.callsInBatches === 0 ? '' : ` and ${costs.callsInBatches} in batches`;
     lines.push(

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
 import { addJob } from '../../producers/add-job.js';
@@ -6,6 +6,7 @@ import type { AddOptions } from '../../producers/add-options.js';
 import { hasFailure } from '../../producers/follow-up-views.js';
 import type { SubmitOutcome } from '../../producers/submit-once.js';
 import { KIND_NAMES } from '../../queues/registry.js';
+import { REUSES } from '../../queues/reuse.js';
 import { decimal, withBudget } from '../budget-option.js';
 import { type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { printJob } from '../print-job.js';
@@ -48,6 +49,12 @@ export function addSubmitCommand(program: Command): void {
     .option(
       '--deadline <time>',
       'when the result is needed, as in +6h or 2026-12-01T06:00:00Z: with enough time, agent calls cost half',
+    )
+    .addOption(
+      new Option(
+        '--reuse <whose>',
+        'fleet: answer calls from other jobs of the same tenant that asked exactly the same; none: ask the model',
+      ).choices(REUSES),
     )
     .option('--then <file>', 'follow-ups as a JSON list: jobs that start with the result of this one')
     .option('--wait', 'wait for the end and print it; Ctrl-C cancels the job')

@@ -66,10 +66,13 @@ export function totalsOf({ totals }: RunReport): readonly (readonly [string, num
 /** What the calls of the run cost, in a sentence. @param money Writes an amount of US dollars. */
 export function costText({ totals }: RunReport, money: (usd: number) => string): string {
   const { spentUsd, inDoubtUsd, budgetUsd, calls, batchCalls, callsInDoubt, unpricedCalls } = totals;
+  const { reusedCalls, reusedUsd } = totals;
   const parts = [
     `${money(spentUsd + inDoubtUsd)}${budgetUsd === null ? '' : ` of ${money(budgetUsd)}`} for ${calls} calls`,
     `${batchCalls} of them in batches`,
   ];
+  if (reusedCalls > 0)
+    parts.push(`${reusedCalls} more answered by other jobs, where the answers had cost ${money(reusedUsd)}`);
   if (callsInDoubt > 0) parts.push(`${callsInDoubt} more in doubt, at their likely price`);
   if (unpricedCalls > 0) parts.push(`the price of ${unpricedCalls} is not known`);
   return parts.join(', ');

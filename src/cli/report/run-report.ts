@@ -84,6 +84,10 @@ export const RunReportSchema = z.strictObject({
     unpricedCalls: count,
     /** Calls that were answered in batches: a part of `calls`. */
     batchCalls: count,
+    /** Calls that were answered from the ledgers of other jobs: no part of `calls`. */
+    reusedCalls: count,
+    /** What these answers had cost there. */
+    reusedUsd: dollars,
     firstSubmittedAt: time.optional(),
     lastEndedAt: time.optional(),
     milliseconds: count.optional(),

@@ -74,6 +74,8 @@ export class Metrics {
   readonly #underWay: Gauge;
   readonly #inBatches: Gauge<'state'>;
   readonly #batches: Gauge;
+  readonly #reusedCalls: Gauge;
+  readonly #reusedUsd: Gauge;
   readonly #inDoubt: Gauge;
   readonly #outcomes: Gauge<'outcome'>;
   readonly #blocked: Gauge<'model' | 'why'>;
@@ -171,6 +173,16 @@ export class Metrics {
       ['state'],
     );
     this.#batches = gauge('fleet_batches', 'Batches at the provider that have not ended.', []);
+    this.#reusedCalls = gauge(
+      'fleet_agent_calls_reused_today',
+      'Agent calls since midnight UTC that were answered from the ledgers of other jobs.',
+      [],
+    );
+    this.#reusedUsd = gauge(
+      'fleet_reused_today_usd',
+      'What these answers had cost when they were asked for.',
+      [],
+    );
     this.#inDoubt = gauge(
       'fleet_agent_calls_in_doubt_today',
       'Agent calls in doubt since midnight UTC: nobody knows whether they were billed.',
@@ -259,6 +271,8 @@ export class Metrics {
     this.#inBatches.set({ state: 'queued' }, queued);
     this.#inBatches.set({ state: 'sent' }, sent);
     this.#batches.set(batches);
+    this.#reusedCalls.set(today.reusedCalls);
+    this.#reusedUsd.set(today.reusedUsd);
     this.#outcomes.reset();
     for (const [outcome, count] of Object.entries(today.outcomes)) this.#outcomes.set({ outcome }, count);
     this.#blocked.reset();
@@ -339,7 +353,7 @@ function totalCounters(registry: Registry): TotalCounter[] {
     counter(
       'calls',
       'fleet_agent_calls_total',
-      'Agent calls of ended jobs: sent, or reused from an earlier attempt.',
+      'Agent calls of ended jobs: sent, or reused from an earlier attempt or another job.',
       ['kind', 'source'],
     ),
     counter('tokens', 'fleet_agent_tokens_total', 'Tokens of agent calls; cache-read are cache hits.', [

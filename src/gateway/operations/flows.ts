@@ -40,8 +40,8 @@ function splitBody<T extends SubmissionFields>(
   response: Response,
   idempotencyKey: string | undefined,
 ) {
-  const { key, force, tenant, priority, delayMs, budgetUsd, deadline, ...rest } = body;
-  const fields = submitOptions({ force, tenant, priority, delayMs, budgetUsd, deadline });
+  const { key, force, tenant, priority, delayMs, budgetUsd, deadline, reuse, ...rest } = body;
+  const fields = submitOptions({ force, tenant, priority, delayMs, budgetUsd, deadline, reuse });
   const options = ownSubmission(response, { ...fields, ...keyOf(key, idempotencyKey) });
   return { options, rest };
 }

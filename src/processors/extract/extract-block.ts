@@ -57,6 +57,7 @@ export async function extractBlock(payload: ExtractPayload, work: LocalWork): Pr
     const plan = primaryPlan(current.located, previousBlocks);
     if (plan !== undefined) return result(payload, attempts, current, plan, meter, notes, work);
     work.log.warn(`the block of the first plan of answer ${attempt} is not in the solution`);
+    await answer.withdraw?.();
   }
   const fallback = fallbackPlan(answers);
   const chosen = fallback?.answer ?? answers.at(-1);

@@ -88,6 +88,7 @@ export async function correctBlock(
     context.log?.warn(`${step}: correction ${attempt} of ${MAX_ATTEMPTS} was rejected: ${problem}`);
     // There is no problem that the agent could fix, and another answer would cost money.
     if (result.isUnchecked) return result;
+    await answer.withdraw?.();
   }
   return { ok: false, problem };
 }

@@ -29,9 +29,11 @@ interface CorrectionRequest {
 }
 
 /** The text of an answer, with the corrected block in a fence; or why there is none, and whether another request may help. */
-type RequestedCorrection =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problem: string; readonly isRepairable: boolean };
+type RequestedCorrection = Pick<AgentAnswer<unknown>, 'withdraw'> &
+  (
+    | { readonly ok: true; readonly text: string }
+    | { readonly ok: false; readonly problem: string; readonly isRepairable: boolean }
+  );
 
 /**
  * Asks the agent for the correction of a block: as a whole, or as edits if that is shorter. The second request always gets the whole
@@ -66,9 +68,11 @@ export async function requestCorrection(
       ? await meter.count(runner.ask({ ...details, schema: CorrectionEditsSchema, orText: true }, context))
       : await meter.count(runner.ask(details, context));
     if (answer.declined !== undefined) return { ok: false, problem: answer.declined, isRepairable: false };
-    return typeof answer.output === 'string'
-      ? { ok: true, text: answer.output }
-      : editedText(located.text, answer.output.edits);
+    const requested: RequestedCorrection =
+      typeof answer.output === 'string'
+        ? { ok: true, text: answer.output }
+        : editedText(located.text, answer.output.edits);
+    return { ...requested, ...(answer.withdraw === undefined ? {} : { withdraw: answer.withdraw }) };
   } catch (thrown) {
     if (!isUnusableAnswer(thrown)) throw thrown;
     return { ok: false, problem: thrown.message, isRepairable: false };

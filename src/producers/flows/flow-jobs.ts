@@ -22,7 +22,7 @@ export interface FlowNode extends Submission {
 /** How the jobs of a flow are submitted. */
 export type FlowOptions = Pick<
   AddOptions,
-  'key' | 'force' | 'tenant' | 'submitter' | 'priority' | 'delayMs' | 'budgetUsd' | 'deadline'
+  'key' | 'force' | 'tenant' | 'submitter' | 'priority' | 'delayMs' | 'budgetUsd' | 'deadline' | 'reuse'
 > & {
   /** The job whose account pays for all of them if their tags name no run; default: the root of each. */
   readonly payer?: string;
@@ -49,17 +49,18 @@ export function allOf(node: FlowNode): FlowNode[] {
   return [node, ...(node.children ?? []).flatMap(allOf)];
 }
 
-/** The budget and the deadline of a job in a flow; pipeline jobs call no agent. */
+/** The budget, the deadline and the reuse of a job in a flow; pipeline jobs call no agent. */
 export function termsOf(
   fleet: FleetClient,
   { queue, id }: FlowNode,
-  { budgetUsd, deadline, payer = id }: FlowOptions,
-): Pick<NonNullable<FleetJobOptions['fleet']>, 'budgetUsd' | 'budgetJob' | 'deadline'> {
+  { budgetUsd, deadline, reuse, payer = id }: FlowOptions,
+): Pick<NonNullable<FleetJobOptions['fleet']>, 'budgetUsd' | 'budgetJob' | 'deadline' | 'reuse'> {
   if (!fleet.kinds.has(queue)) return {};
   return {
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(budgetUsd === undefined || payer === id ? {} : { budgetJob: payer }),
     ...storedDeadline(deadline),
+    ...(reuse === undefined ? {} : { reuse }),
   };
 }
 

@@ -106,7 +106,7 @@ class FleetClient:
 
         Options: ``key`` (the same key and payload are the same job, also after a restart of the pipeline),
         ``force``, ``tenant``, ``priority``, ``delay_s``, ``budget_usd``,
-        ``deadline``.
+        ``deadline``, ``reuse``.
         """
         return self._handle(self.perform(operations.submit(kind, payload, json_options(options))))
 

@@ -293,6 +293,7 @@ _JSON_NAMES = {
     "delay_s": "delayMs",
     "budget_usd": "budgetUsd",
     "deadline": "deadline",
+    "reuse": "reuse",
     "workspace": "workspace",
     "model": "model",
     "tags": "tags",

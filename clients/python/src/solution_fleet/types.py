@@ -627,6 +627,8 @@ class _BatchJobExtras(TypedDict, total=False):
     budgetUsd: float
     #: By when the result is needed: a time in ISO 8601, or a duration from now as in ``+6h``.
     deadline: str
+    #: With ``fleet``, calls that another job of the same tenant has made, exactly the same, are answered from its ledger.
+    reuse: Literal["none", "fleet"]
 
 
 class BatchJob(_BatchJobExtras):
@@ -656,6 +658,10 @@ class SubmitOptions(TypedDict, total=False):
     #: By when the result is needed: a time in ISO 8601 with its zone, or a duration from now as in ``+6h``. With enough
     #: time, the agent calls are sent in batches, at half the price.
     deadline: str
+    #: With ``fleet``, a call that another job of the same tenant has made, exactly the same, is answered from its ledger
+    #: while that job is stored, and costs nothing; with ``none``, every call asks the model. Default: the worker's
+    #: ``FLEET_REUSE``.
+    reuse: Literal["none", "fleet"]
 
 
 class StepOptions(SubmitOptions, total=False):

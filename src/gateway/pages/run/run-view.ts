@@ -133,13 +133,16 @@ function pager(
 
 function budget({ spending }: RunPage): Html {
   const { spentUsd, inDoubtUsd, reservedUsd, budgetUsd, calls, callsInDoubt } = spending;
-  const { callsUnderWay, callsInBatches } = spending;
+  const { callsUnderWay, callsInBatches, reusedCalls, reusedUsd } = spending;
   const used = spentUsd + inDoubtUsd;
   return html`<p>Agent calls of the run: <strong>${money(used)}</strong>${
     budgetUsd === null
       ? `, ${calls === 0 ? 'no budget is known before the first call' : 'without a budget'}`
       : ` of a budget of ${money(budgetUsd)}`
   }, ${calls} calls; ${callsUnderWay} under way${callsInBatches > 0 && ` and ${callsInBatches} in batches`} for up to ${money(reservedUsd)}.${
+    reusedCalls > 0 &&
+    ` ${reusedCalls} ${reusedCalls === 1 ? 'call' : 'calls'} answered by other jobs, where the answers had cost ${money(reusedUsd)}.`
+  }${
     callsInDoubt > 0 &&
     html` <span class="bad">${callsInDoubt} in doubt: nobody knows whether they were billed; counted at their likely price.</span>`
   }${budgetUsd !== null && used + reservedUsd >= budgetUsd && html` <span class="bad">The budget is spent or reserved: further calls are refused until it is raised.</span>`}</p>

@@ -1,4 +1,5 @@
-import type { AgentRunner } from '../../../agents/agent-runner.js';
+import type { z } from 'zod';
+import type { AgentRequest, AgentRunner, RunContext } from '../../../agents/agent-runner.js';
 import { analyzedOnce, IN_PLACE_ANALYST } from '../../../agents/script-analyst.js';
 import { AgentError } from '../../../errors.js';
 import type { Solution } from '../../../queues/common.js';
@@ -59,7 +60,12 @@ export async function checkStaticFirst(
     'the analysis is certain; the agent is asked all the same, to compare (FLEET_AUDIT_SHARE)',
   );
   try {
-    const both = await checkByOpinion(solution, runner, { ...options, analyst }, { opinion: 'both' });
+    const both = await checkByOpinion(
+      solution,
+      independent(runner),
+      { ...options, analyst },
+      { opinion: 'both' },
+    );
     const audit = auditOf(result, both);
     if (!audit.agrees)
       options.log?.warn(`the analysis calls the script ${audit.analysis}, the agent ${audit.agent}`);
@@ -73,6 +79,13 @@ export async function checkStaticFirst(
     const usage = addUsage(result.usage, paid);
     return withDecision({ ...result, usage, ...withNotes(notes) }, { decidedBy: 'analysis' });
   }
+}
+
+/** The same runner, whose answers are never those of other jobs: each comparison is one of its own. */
+function independent(runner: AgentRunner): AgentRunner {
+  const ask = (request: AgentRequest<unknown> & { schema: z.ZodType }, context?: RunContext) =>
+    runner.ask({ ...request, independent: true }, context);
+  return { ...runner, ask: ask as AgentRunner['ask'] };
 }
 
 function withDecision(result: SolutionCheckResult, staticFirst: StaticFirst): SolutionCheckResult {

@@ -1,0 +1,303 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { costsOfDay, costsOfRun } from '../../src/calls/budget/read-costs.js';
+import { CallDeferred } from '../../src/calls/call-deferred.js';
+import type { PlannedCall } from '../../src/calls/call-interceptor.js';
+import { chatTransport } from '../../src/calls/openai/chat-transport.js';
+import { sdkTransport } from '../../src/calls/sdk-transport.js';
+import {
+  errorReply,
+  type MessagesApi,
+  type Reply,
+  refusalReply,
+  startMessagesApi,
+  textReply,
+  truncatedReply,
+} from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
+import { type FleetOfCalls, fleetOfCalls, plannedCall } from './calling-job.js';
+
+const redis = redisOfFile();
+let fleet: FleetOfCalls;
+let api: MessagesApi | undefined;
+
+beforeEach(() => {
+  fleet = fleetOfCalls(redis);
+});
+afterEach(async () => {
+  await fleet.close();
+  await api?.close();
+  api = undefined;
+});
+
+async function answering(...reply: Reply[]): Promise<MessagesApi> {
+  api = await startMessagesApi({ reply });
+  return api;
+}
+
+const CALL = plannedCall('is there a leak?');
+const BOTH = [textReply('the first answer'), textReply('the second answer')];
+
+type Submitted = Parameters<FleetOfCalls['job']>[0];
+
+/** Performs a call in a job of its own. */
+async function ask(server: MessagesApi, submitted: Submitted = { reuse: 'fleet' }, call = CALL) {
+  const job = fleet.job(submitted);
+  return { job, outcome: await job.perform(job.interceptor(), call, server) };
+}
+
+describe('an answer of another job', () => {
+  it('is used by a job that allows it, stands in its ledger, and costs nothing', async () => {
+    const server = await answering(...BOTH);
+    const first = await ask(server, { run: 'night-1' });
+    const second = await ask(server, { run: 'night-2', runBudgetUsd: 0, reuse: 'fleet' });
+    expect(second.outcome.message).toEqual(first.outcome.message);
+    expect(server.requests).toHaveLength(1);
+    const [paid] = await first.job.records();
+    expect(await second.job.records()).toMatchObject([
+      {
+        step: 'detect',
+        state: 'answered',
+        end: { reused: { jobId: first.job.key.split(':').at(-1), costUsd: paid?.end?.costUsd } },
+      },
+    ]);
+    const costs = await costsOfRun(fleet.client, fleet.prefix, 'night-2');
+    expect(costs).toMatchObject({ calls: 0, spentUsd: 0, reservedUsd: 0, reusedCalls: 1 });
+    expect(costs.reusedUsd).toBe(paid?.end?.costUsd);
+    expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toMatchObject({
+      calls: 1,
+      reusedCalls: 1,
+    });
+    // A later attempt has it in its own ledger, whatever became of the first job.
+    await first.job.remove();
+    await second.job.takeOver();
+    const later = await second.job.perform(second.job.interceptor(), CALL, server);
+    expect(later.message).toEqual(first.outcome.message);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is used by a job that says nothing where the worker is so configured, unless the job wants its own', async () => {
+    const server = await answering(...BOTH, textReply('the third answer'));
+    await ask(server);
+    const said: Submitted[] = [{ reuse: 'none' }, {}];
+    for (const submitted of said) {
+      const job = fleet.job(submitted);
+      await job.perform(job.interceptor({ reuse: 'fleet' }), CALL, server);
+      expect(server.requests).toHaveLength(2);
+    }
+    await ask(server, {});
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it.each<[string, Submitted, Submitted]>([
+    ['another tenant', { namedTenant: 'a', reuse: 'fleet' }, { namedTenant: 'b', reuse: 'fleet' }],
+    ['a tenant, for none', { namedTenant: 'a', reuse: 'fleet' }, { reuse: 'fleet' }],
+    ['none, for a tenant', { reuse: 'fleet' }, { namedTenant: 'null', reuse: 'fleet' }],
+  ])('is not used if it is that of %s', async (_, one, other) => {
+    const server = await answering(...BOTH);
+    await ask(server, one);
+    await ask(server, other);
+    expect(server.requests).toHaveLength(2);
+    await ask(server, one);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  const changed = (request: Partial<PlannedCall['request']>): PlannedCall => {
+    const whole = { ...CALL.request, ...request };
+    const digest = createHash('sha256').update(JSON.stringify(whole)).digest('hex');
+    return { ...CALL, model: whole.model, request: whole, digest };
+  };
+  it.each<[string, PlannedCall]>([
+    ['another model', changed({ model: 'claude-opus-5-5' })],
+    ['another text', changed({ messages: [{ role: 'user', content: 'Is there a leak?' }] })],
+    ['other instructions', changed({ system: [{ type: 'text', text: 'be brief' }] })],
+    ['another token limit', changed({ max_tokens: 999 })],
+    ['another effort', changed({ output_config: { effort: 'low' } })],
+    ['a schema', changed({ output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } })],
+    ['tools', changed({ tools: [{ name: 'Read', input_schema: { type: 'object' } }] })],
+    ['thinking', changed({ thinking: { type: 'enabled', budget_tokens: 1_024 } })],
+    ['another provider', { ...CALL, provider: 'openai' }],
+    ['another server', { ...CALL, server: 'http://other' }],
+    ['an answer of its own', { ...CALL, independent: true }],
+  ])('is not used by a call with %s', async (_, call) => {
+    const server = await answering(...BOTH);
+    await ask(server);
+    await ask(server, { reuse: 'fleet' }, call);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it.each<[string, Reply]>([
+    ['cut off', truncatedReply('the fir')],
+    ['refused', refusalReply()],
+    ['an error', errorReply(400)],
+  ])('is not used if it was %s', async (_, reply) => {
+    const server = await answering(reply, textReply('yes'));
+    await ask(server);
+    expect((await ask(server)).outcome.class).toBe('answered');
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is not used if it did not fit, or proved unusable later', async () => {
+    const server = await answering(...BOTH, textReply('the third answer'));
+    const job = fleet.job();
+    const interceptor = job.interceptor();
+    const checkAnswer = () => ({ class: 'schema-invalid' as const, detail: 'no JSON' });
+    await job.perform(interceptor, CALL, server, { checkAnswer });
+    const second = await ask(server);
+    expect(server.requests).toHaveLength(2);
+    await second.job.interceptor().withdraw(CALL);
+    await ask(server);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is not used for the second time that a job asks the same', async () => {
+    const server = await answering(...BOTH, textReply('the third answer'));
+    await ask(server);
+    const job = fleet.job({ reuse: 'fleet' });
+    const interceptor = job.interceptor();
+    const again: PlannedCall = { ...CALL, step: 'detect-2' };
+    const [first, second] = await Promise.all([
+      job.perform(interceptor, CALL, server),
+      job.perform(interceptor, again, server),
+    ]);
+    expect(first.message?.content).not.toEqual(second.message?.content);
+    expect(server.requests).toHaveLength(2);
+    await job.perform(interceptor, { ...CALL, step: 'detect-3' }, server);
+    expect(server.requests).toHaveLength(3);
+    // In the order of the first attempt, without asking.
+    await job.takeOver();
+    const next = job.interceptor();
+    expect((await job.perform(next, CALL, server)).message).toEqual(first.message);
+    expect((await job.perform(next, again, server)).message).toEqual(second.message);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is not used once its job is gone, or after the time for which jobs are kept', async () => {
+    const server = await answering(...BOTH, textReply('the third answer'));
+    const first = await ask(server);
+    await first.job.remove();
+    await ask(server);
+    expect(server.requests).toHaveLength(2);
+    const [key = ''] = await fleet.client.keys(`${fleet.prefix}::answer:*`);
+    const left = await fleet.client.pttl(key);
+    expect(left).toBeGreaterThan(6 * 86_400_000);
+    expect(left).toBeLessThanOrEqual(7 * 86_400_000);
+    const third = fleet.job({ reuse: 'fleet' });
+    await third.perform(third.interceptor({ answerTtlMs: 1 }), { ...CALL, independent: true }, server);
+    await expect.poll(() => fleet.client.exists(key)).toBe(0);
+  });
+
+  it('is not used by a job that lost its lock, and not written', async () => {
+    const server = await answering(...BOTH);
+    await ask(server);
+    const job = fleet.job({ reuse: 'fleet' });
+    const late = job.interceptor();
+    await job.takeOver();
+    await expect(job.perform(late, CALL, server)).rejects.toMatchObject({ code: 'lock-lost' });
+    expect(await job.records()).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is used although a call like it is in doubt, and the job is to be parked for that', async () => {
+    const server = await answering({ kind: 'hang' }, textReply('yes'));
+    const job = fleet.job({ reuse: 'fleet' });
+    const controller = new AbortController();
+    const stopped = job.perform(job.interceptor({}, controller.signal), CALL, server, {
+      signal: controller.signal,
+    });
+    await server.arrived(1);
+    controller.abort(new Error('stopped'));
+    await stopped;
+    await job.takeOver();
+    await ask(server);
+    const outcome = await job.perform(job.interceptor({ callsInDoubt: 'park' }), CALL, server);
+    expect(outcome.class).toBe('answered');
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('a call that another job makes now', () => {
+  /** A job whose call has arrived and is not answered. */
+  async function asking(server: MessagesApi) {
+    const job = fleet.job({ reuse: 'fleet' });
+    const controller = new AbortController();
+    const running = job.perform(job.interceptor({}, controller.signal), CALL, server, {
+      signal: controller.signal,
+    });
+    await server.arrived(1);
+    return { job, running, abort: () => controller.abort(new Error('stopped')) };
+  }
+
+  const deferred = (server: MessagesApi) => {
+    const job = fleet.job({ reuse: 'fleet' });
+    const next = () => job.perform(job.interceptor({ shortWaitMs: 0 }), CALL, server);
+    return { job, next };
+  };
+
+  it('is waited for, without a slot, and its answer serves the others', async () => {
+    let answer: (reply: Reply) => void = () => undefined;
+    const answered = new Promise<Reply>((resolve) => {
+      answer = resolve;
+    });
+    api = await startMessagesApi({ reply: () => answered });
+    const server = api;
+    const { running } = await asking(server);
+    const { job, next } = deferred(server);
+    await expect(next()).rejects.toBeInstanceOf(CallDeferred);
+    await expect(next()).rejects.toThrow('another job asks the same');
+    answer(textReply('yes'));
+    const { message } = await running;
+    expect((await next()).message).toEqual(message);
+    expect(server.requests).toHaveLength(1);
+    expect(await fleet.client.hget(job.key, 'fleet:awaitsAnswerSince')).toBeNull();
+    expect(await fleet.client.keys(`${fleet.prefix}::answer:*:under-way`)).toEqual([]);
+  });
+
+  it.each<[string, (asked: Awaited<ReturnType<typeof asking>>) => unknown]>([
+    ['crashed', ({ job }) => job.lapse()],
+    ['was taken over', ({ job }) => job.takeOver()],
+    ['was removed', ({ job }) => job.remove()],
+    [
+      'was cancelled',
+      async ({ job, running, abort }) => {
+        abort();
+        await running;
+        await job.lapse();
+      },
+    ],
+  ])('is made by the next one if its job %s', async (_, ends) => {
+    const server = await answering({ kind: 'hang' }, textReply('yes'));
+    const asked = await asking(server);
+    const { next } = deferred(server);
+    await expect(next()).rejects.toBeInstanceOf(CallDeferred);
+    await ends(asked);
+    expect((await next()).class).toBe('answered');
+    expect(server.requests).toHaveLength(2);
+    asked.abort();
+    await asked.running.catch(() => undefined);
+  });
+
+  it('is waited for no longer than ten minutes', async () => {
+    const server = await answering({ kind: 'hang' }, textReply('yes'));
+    const { running, abort } = await asking(server);
+    const { job, next } = deferred(server);
+    await expect(next()).rejects.toBeInstanceOf(CallDeferred);
+    const since = Number(await fleet.client.hget(job.key, 'fleet:awaitsAnswerSince'));
+    await fleet.client.hset(job.key, 'fleet:awaitsAnswerSince', since - 600_000);
+    expect((await next()).class).toBe('answered');
+    expect(server.requests).toHaveLength(2);
+    abort();
+    await running;
+  });
+});
+
+it('the server and the dialect are part of what decides an answer', () => {
+  const servers = [
+    sdkTransport({ apiKey: 'k', baseURL: 'http://one' }),
+    sdkTransport({ apiKey: 'k', baseURL: 'http://two' }),
+    chatTransport({ apiKey: 'k', baseURL: 'http://one' }),
+    chatTransport({ apiKey: 'k', baseURL: 'http://one', format: 'json_object' }),
+  ].map(({ server }) => server);
+  expect(new Set(servers).size).toBe(servers.length);
+  expect(sdkTransport({ apiKey: 'k', baseURL: 'http://one' }).server).toBe(servers[0]);
+});
