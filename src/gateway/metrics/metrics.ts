@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { readRedisMemory } from '../../queues/redis-memory.js';
 import { runScript, script } from '../../queues/run-script.js';
@@ -11,6 +11,7 @@ import { type Depth, readDepth } from './depth.js';
 import { DurationHistogram } from './duration-histogram.js';
 import { expectedTotals } from './expected-totals.js';
 import { readPipelineDepths } from './pipeline-depths.js';
+import { processMetrics } from './process-metrics.js';
 
 /** How many failed jobs one script reads, so that Redis serves other clients in between. */
 const PAGE = 1_000;
@@ -87,7 +88,6 @@ export class Metrics {
 
   constructor() {
     const registers = [this.#registry];
-    collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Counter({
       name: 'fleet_http_requests_total',
       help: 'Requests to this gateway.',
@@ -220,7 +220,7 @@ export class Metrics {
   /** The metrics as text. */
   async render(gateway: Gateway): Promise<string> {
     await this.#readAll(gateway);
-    return this.#registry.metrics();
+    return Registry.merge([processMetrics(), this.#registry]).metrics();
   }
 
   /** Concurrent callers share one reading. */
