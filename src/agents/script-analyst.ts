@@ -1,4 +1,5 @@
 import { type ParseResult, parsesAsPython } from '../solution/parses-as-python.js';
+import type { ParseOwner } from '../solution/python-parser.js';
 import type { DoScriptTask, ScriptResults, ScriptTasks } from './script-tasks.js';
 
 /** Computes these: functions in the same thread, or a worker's thread. Inputs and results are plain data. */
@@ -9,13 +10,13 @@ export type ScriptAnalyst = ScriptTasks & {
 
 /**
  * An analyst whose every task is done by one function.
- * @param tenant For whom: Python parses the texts of several tenants fairly.
+ * @param owner For whom: Python parses the texts of several tenants fairly, and none of a job that was aborted before its turn.
  */
-export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
+export function analystBy(doTask: DoScriptTask, owner: ParseOwner = {}): ScriptAnalyst {
   return {
     parses: (text) =>
       parsesAsPython(text, {
-        tenant,
+        ...owner,
         syntaxError: (part) => doTask('syntaxError', [part]),
         neutralize: (part) => doTask('neutralize', [part]),
       }),
@@ -38,7 +39,7 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
 
 /** Computes where it is called. A process whose threads do the tasks never loads them. */
 export const IN_PLACE_ANALYST: ScriptAnalyst = {
-  ...analystBy(async (task, input) => (await import('./script-tasks.js')).doInPlace(task, input), ''),
+  ...analystBy(async (task, input) => (await import('./script-tasks.js')).doInPlace(task, input)),
   parses: (text) => parsesAsPython(text),
 };
 

@@ -34,7 +34,7 @@ export class AnalysisThread {
       const isShort = charactersIn(input) <= MAX_SHORT_CHARACTERS;
       // The thread runs the task with the same table, whose types give each result.
       return this.#lanes.run({ task, input }, isShort, owner) as Promise<ScriptResults[T]>;
-    }, owner.tenant);
+    }, owner);
     const { trackWait } = owner;
     if (trackWait === undefined) return analyst;
     const parses = (text: string) => {

@@ -1,6 +1,6 @@
 import { maybeMagic, physicalLines } from './lines.js';
 import type { InterpreterResult } from './python-answer.js';
-import { PythonParser } from './python-parser.js';
+import { type ParseOwner, PythonParser } from './python-parser.js';
 import type { firstSyntaxError } from './syntax-error.js';
 
 /** Whether a text is Python. `exact`: Python itself said so; else the syntax tree, which misses some errors. */
@@ -52,9 +52,7 @@ function inCodeUnits(text: string, result: InterpreterResult & { ok: false }): P
  * How a text is parsed; all that is left out is done in place, and for nobody in particular. What it is done with is loaded
  * then: a worker has threads for it.
  */
-export interface ParseOptions {
-  /** For whom: Python serves tenants in rotation. */
-  readonly tenant?: string;
+export interface ParseOptions extends ParseOwner {
   /** The first error by the syntax tree: in a thread where that must not block the caller. */
   readonly syntaxError?: typeof firstSyntaxError;
   /** Puts Python instead of a notebook's commands: the same. */
@@ -62,7 +60,7 @@ export interface ParseOptions {
 }
 
 async function parse(text: string, options: ParseOptions): Promise<ParseResult> {
-  const result = await configuredParser()?.parse(text, options.tenant);
+  const result = await configuredParser()?.parse(text, options);
   if (typeof result === 'object') {
     return result.ok ? { ok: true, exact: true } : inCodeUnits(text, result);
   }
@@ -75,7 +73,8 @@ async function parse(text: string, options: ParseOptions): Promise<ParseResult> 
  * nothing, none is used), which runs `ast.parse` and nothing else; where there is none, or it has no answer
  * within 10 s, of the syntax tree. A notebook's magics are not errors. No part of the text is ever run.
  *
- * @throws AnalysisLimitError where Python has no answer and the syntax tree takes too long.
+ * @throws AnalysisLimitError where Python has no answer and the syntax tree takes too long; the reason of the signal, if it aborts before the
+ * turn of the text.
  */
 export async function parsesAsPython(text: string, options: ParseOptions = {}): Promise<ParseResult> {
   // A byte order mark is part of the file, not of the script; Python takes it off as well.

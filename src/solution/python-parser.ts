@@ -15,6 +15,12 @@ export interface PythonTimes {
   readonly longMs: number;
 }
 
+/** For whom a text is parsed: tenants are served in rotation, and a text whose signal aborts before its turn is not parsed. */
+export interface ParseOwner {
+  readonly tenant?: string;
+  readonly signal?: AbortSignal;
+}
+
 interface ParseRequest {
   readonly text: string;
   readonly answer: (result: InterpreterResult | NoResult) => void;
@@ -44,11 +50,14 @@ export class PythonParser {
     this.#short.start();
   }
 
-  /** What Python says about the text, or why it says nothing. Never rejects. */
-  async parse(text: string, tenant = ''): Promise<InterpreterResult | NoResult> {
-    if (text.length > MAX_SHORT_CHARACTERS && !this.#isAlone) return this.#long.parse(text, tenant);
-    const result = await this.#short.parse(text, tenant);
-    return result === 'timeout' ? this.#long.parse(text, tenant) : result;
+  /**
+   * What Python says about the text, or why it says nothing.
+   * @throws the reason of the signal, if it aborts before the turn of the text
+   */
+  async parse(text: string, owner: ParseOwner = {}): Promise<InterpreterResult | NoResult> {
+    if (text.length > MAX_SHORT_CHARACTERS && !this.#isAlone) return this.#long.parse(text, owner);
+    const result = await this.#short.parse(text, owner);
+    return result === 'timeout' ? this.#long.parse(text, owner) : result;
   }
 }
 
@@ -75,9 +84,24 @@ class ChildQueue {
     return this.#child;
   }
 
-  parse(text: string, tenant: string): Promise<InterpreterResult | NoResult> {
-    return new Promise((answer) => {
-      this.#waiting.add(tenant, { text, answer });
+  parse(text: string, { tenant = '', signal }: ParseOwner): Promise<InterpreterResult | NoResult> {
+    return new Promise((answer, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const abort = () => {
+        if (this.#waiting.remove(tenant, request)) reject(signal?.reason);
+      };
+      const request: ParseRequest = {
+        text,
+        answer: (result) => {
+          signal?.removeEventListener('abort', abort);
+          answer(result);
+        },
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#waiting.add(tenant, request);
       void this.#goOn();
     });
   }

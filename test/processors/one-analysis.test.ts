@@ -22,7 +22,7 @@ function recording(): { analyst: ScriptAnalyst; analyzed: string[] } {
   const analyst = analystBy((task, input) => {
     if (task === 'analyze') analyzed.push(String(input[0]));
     return doInPlace(task, input);
-  }, '');
+  });
   return { analyst, analyzed };
 }
 

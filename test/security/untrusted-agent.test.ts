@@ -152,7 +152,7 @@ describe('a model that denies a leak', () => {
     const analyst: ScriptAnalyst = analystBy((task, input) => {
       if (task === 'analyze' && thrown !== undefined) return Promise.reject(thrown);
       return doInPlace(task, input);
-    }, 'tenant');
+    });
     const exhausting: ScriptAnalyst = {
       ...analyst,
       analyze: async (...input) =>

@@ -251,7 +251,7 @@ while header := source.read(4):
     const parser = new PythonParser(path, GENEROUS);
     const order: string[] = [];
     const ask = (name: string, text: string, tenant: string) =>
-      parser.parse(text, tenant).then(() => order.push(name));
+      parser.parse(text, { tenant }).then(() => order.push(name));
     const shortIsDone = join(folder, 'short-is-done');
     const long = `until ${shortIsDone}`.padEnd(20_000);
     await Promise.all([
@@ -260,6 +260,22 @@ while header := source.read(4):
       ask('short', 'x = 1', 'c').then(() => writeFile(shortIsDone, '')),
     ]);
     expect(order).toEqual(['short', 'a1', 'b1', 'a2', 'a3']);
+  });
+
+  it('parses no text whose job was aborted before its turn', async () => {
+    const { path } = await recordedPython('aborted');
+    const parser = new PythonParser(path, GENEROUS);
+    const reason = new Error('cancelled');
+    const [waiting, over] = [new AbortController(), AbortSignal.abort(reason)];
+    const first = parser.parse('x = 1', { signal: waiting.signal });
+    const second = expect(parser.parse('x = (', { signal: waiting.signal })).rejects.toBe(reason);
+    const third = parser.parse('x = 3');
+    waiting.abort(reason);
+    // The first is in the child already.
+    expect(await first).toEqual({ ok: true });
+    await second;
+    expect(await third).toEqual({ ok: true });
+    await expect(parser.parse('x = 4', { signal: over })).rejects.toBe(reason);
   });
 
   it('tries a text twice that its child does not survive, then says so', async () => {
