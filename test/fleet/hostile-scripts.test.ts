@@ -21,11 +21,11 @@ afterEach(() => test.close());
 const DOUBLING = `t = [1]\n${'t = t + t\n'.repeat(40)}`;
 /** The scanner of the grammar reads what follows again at each line: 16 times the time for four times the text. */
 const CONTINUED = `${'\\\n'.repeat(30_000)}x = 1\n`;
-const LARGE = 'f()\n'.repeat(200_000);
+const LARGE = 'f()\n'.repeat(100_000);
 /** More leaks than are listed, each of which is there as often. */
-const REPEATED = manyLeaks(60);
+const REPEATED = manyLeaks(51);
 /** A command of a notebook, and so many lines that reading them takes long enough to be seen. */
-const COMMANDS = `!ls\n)${'\n'.repeat(200_000)}`;
+const COMMANDS = `!ls\n)${'\n'.repeat(60_000)}`;
 const TWO_LINES = 'import pandas as pd\nprint(pd.read_csv("a.csv").shape)\n';
 
 async function startWorker(analysis = { timeoutMs: 2_000, heapMb: 512 }, concurrency = 3) {
@@ -56,7 +56,7 @@ describe('a script made to exhaust its reader', () => {
 
   it('by its syntax fails with a specific error, after one attempt, and delays no other job', async () => {
     // Work on the main thread has no limit.
-    await startWorker();
+    await startWorker({ timeoutMs: 500, heapMb: 512 });
     const bombs = [await check(CONTINUED, 'a'), await check(CONTINUED, 'a'), await check(CONTINUED, 'a')];
     await test.logged('job started');
     const other = await check(TWO_LINES, 'b');
