@@ -358,7 +358,7 @@ export class JobInterceptor implements CallInterceptor {
 
   #wait(model: string, ms: number, why: string): CallWait {
     if (why === PROMPT_CACHE) {
-      const deferred = new CallDeferred(CACHE_DELAY_MS, `${model}: ${why}`);
+      const deferred = new CallDeferred(CACHE_DELAY_MS, `${model}: waits for the prompt cache`);
       return { tryInMs: ms, deferred, isForCache: true };
     }
     return waitOf(this.#limiterWait(model, ms, why));

@@ -18,6 +18,12 @@ export interface Spending {
   /** Calls that were answered from the ledgers of other jobs, and what these answers had cost there. */
   readonly reusedCalls: number;
   readonly reusedUsd: number;
+  /** Input that was neither read from the provider's prompt cache nor written to it, in tokens. */
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** Part of all input that was read from the prompt cache, from 0 to 1; null without input. */
+  readonly cacheReadFraction: number | null;
   /** How many sends of the day ended with each outcome class. */
   readonly outcomes: Readonly<Record<string, number>>;
 }

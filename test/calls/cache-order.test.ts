@@ -81,8 +81,9 @@ function callingAtOnce(
 ): Calling[] {
   return Array.from({ length: count }, (_, index) => {
     const job = fleet.job();
-    // They keep their slots, however long they wait.
-    const interceptor = job.interceptor({ shortWaitMs: Number.POSITIVE_INFINITY, ...options });
+    // They keep their slots and wait, however long it takes on a busy machine.
+    const unhurried = { shortWaitMs: Number.POSITIVE_INFINITY, cacheWaitMs: 600_000 };
+    const interceptor = job.interceptor({ ...unhurried, ...options });
     return { job, outcome: job.perform(interceptor, call(index), api, signal && { signal }) };
   });
 }
@@ -269,7 +270,7 @@ describe('a call that waits for the cache', () => {
     await expect(second?.outcome).rejects.toMatchObject({
       name: 'CallDeferred',
       waitMs: 1_000,
-      reason: 'claude-sonnet-5-5: prompt-cache',
+      reason: 'claude-sonnet-5-5: waits for the prompt cache',
     });
     expect(await costs()).toMatchObject({ callsUnderWay: 1 });
     begin();

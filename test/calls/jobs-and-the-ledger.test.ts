@@ -330,6 +330,31 @@ describe('a fleet that is turned away', () => {
     expect(await waiting.view()).toMatchObject({ state: 'delayed', attempts: 0 });
   });
 
+  it('by the prompt cache waits without a slot too, and a job with other instructions continues', async () => {
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const { fleet, worker, runner, server, logged } = await startFleet(async (_, index) => {
+      if (index === 0) await begun;
+      return leaks();
+    });
+    const options = { concurrency: 1, calls: { shortWaitMs: 0 } };
+    await worker(runner, options);
+    const first = await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(1);
+    await worker(runner, options);
+    const waiting = await addSolutionCheck(fleet, PAYLOAD, { priority: 9 });
+    await logged('frees its slot');
+    const other = await addSolutionCheck(fleet, { ...PAYLOAD, model: 'claude-other' });
+    expect((await other.result()).status).toBe('clean');
+    expect(await waiting.view()).toMatchObject({ attempts: 0 });
+    expect(server.requests).toHaveLength(2);
+    begin();
+    await Promise.all([first, waiting].map((handle) => handle.result()));
+    expect(server.requests).toHaveLength(3);
+  });
+
   it('for ten days says so on the job', async () => {
     const { fleet, worker, runner, logged } = await startFleet(() => rateLimitReply('864000'));
     await worker(runner);

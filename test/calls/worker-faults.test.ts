@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import { FleetWorker } from '../../src/fleet/worker.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
-import { correction, leaks } from '../support/agent-answers.js';
+import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { redisOfFile } from '../support/redis.js';
 import { workerProcesses } from '../support/worker-processes.js';
@@ -57,20 +59,41 @@ describe('a worker that is killed', () => {
     expect(await costs()).toMatchObject({ calls: 2, callsInDoubt: 1, reservedUsd: 0, callsUnderWay: 0 });
   });
 
-  it('shows in fleet costs, of the day and of the run', async () => {
-    const server = await answering(() => ({ kind: 'hang' }));
+  it('shows in fleet costs, of the day and of the run; calls that waited for its prompt cache go on', async () => {
+    const server = await answering((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     // The lock is removed below; until then it must not run out.
-    const doomed = await startWorker({ FLEET_LOCK_MS: '20000' });
+    const doomed = await startWorker({ FLEET_LOCK_MS: '60000', FLEET_CONCURRENCY: '1' });
     await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
+    const other = await FleetWorker.start({
+      redisUrl: redis.url,
+      prefix: processes.prefix,
+      runner: runnerFor(server),
+      logger: pino({ level: 'silent' }),
+      kinds: ['solution-check'],
+      concurrency: 1,
+      lockMs: 20_000,
+      calls: { cacheWaitMs: 600_000, shortWaitMs: 600_000 },
+    });
+    onTestFinished(() => other.stop(0));
+    const waiting = await addSolutionCheck(processes.fleet, { ...PAYLOAD, tags: { run: 'waiting' } });
+    await expect.poll(() => jobFields(waiting.id)).toHaveProperty('fleet:ledger:1:cacheSince');
     await doomed.end('SIGKILL');
+    expect((await waiting.result()).usage.calls).toBe(1);
+    await other.stop(0);
     await processes.fleet.client.del(
       ...(await processes.fleet.client.keys(`${processes.prefix}:solution-check:*:lock`)),
     );
     const json = await fleetCommand(['costs', '--run', 'faults', '--json'], { env: environment() });
-    expect(JSON.parse(json.stdout)).toMatchObject({ name: 'faults', calls: 0, callsInDoubt: 1 });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      name: 'faults',
+      calls: 0,
+      callsInDoubt: 1,
+      cacheReadFraction: null,
+    });
     const text = await fleetCommand(['costs'], { env: environment() });
     expect(text.stdout).toContain('in doubt: 1 call');
+    expect(text.stdout).toContain('prompt cache: 0 % of the input was read from it');
     expect(text.exitCode).toBe(0);
     // No worker takes the job here: the doctor releases its reservation.
     expect((await fleetCommand(['doctor', '--repair'], { env: environment() })).exitCode).toBe(0);

@@ -169,7 +169,11 @@ describe('the report of a run', () => {
       check(UNCERTAIN.replaceAll('model', 'unusable'), 'failing'),
     ]);
     await Promise.allSettled(jobs.map((job) => job.result()));
-    await fleet.client.hset(`${spendBase(fleet.prefix)}:run:${RUN}`, { spent: 2e9, batchCalls: 3 });
+    await fleet.client.hset(`${spendBase(fleet.prefix)}:run:${RUN}`, {
+      spent: 2e9,
+      batchCalls: 3,
+      ...{ input: 100, cacheRead: 300, cacheWrite: 100 },
+    });
 
     const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix };
     const cwd = emptyFolder();
@@ -186,6 +190,7 @@ describe('the report of a run', () => {
       spentUsd: 2,
       calls: report.candidates.reduce((sum, { calls }) => sum + calls, 0),
       batchCalls: 3,
+      cacheReadFraction: 0.6,
     });
     expect(report.candidates.map(({ key, status }) => [key, status])).toEqual([
       ['failing', 'failed'],
@@ -206,6 +211,7 @@ describe('the report of a run', () => {
     const text = (await fleetCommand(['report', '--run', RUN], { env })).stdout;
     expect(text).toContain('candidates: 4, clean: 1, corrected: 0, left leaky: 2, failed: 1, copies: 1');
     expect(text).toContain('cost: $2.0000 for');
+    expect(text).toContain('60 % of their input read from the prompt cache');
     expect(text.indexOf('failed: answer-invalid')).toBeLessThan(text.indexOf('left leaky  '));
     expectHarmless(text);
     const narrow = renderReport(report, colorsFor({}, {}), 60);

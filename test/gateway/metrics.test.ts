@@ -61,6 +61,9 @@ describe('/metrics', () => {
     expect(
       samples.get('fleet_agent_tokens_total{kind="solution-check",type="input"}'),
     ).toBeGreaterThanOrEqual(200);
+    const input = (cache: string) => samples.get(`fleet_agent_input_tokens_today{cache="${cache}"}`);
+    expect(input('uncached')).toBeGreaterThanOrEqual(200);
+    expect([input('read'), input('write')]).toEqual([0, 0]);
     expect(samples.get('fleet_job_duration_seconds_count{kind="solution-check"}')).toBe(3);
     expect(samples.get('fleet_job_duration_seconds_bucket{kind="solution-check",le="+Inf"}')).toBe(3);
     expect(samples.get('fleet_job_duration_seconds_sum{kind="solution-check"}')).toBeGreaterThan(0);

@@ -287,12 +287,17 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     const keys = [HOSTILE, `${HOSTILE} second`, 'third'];
     await startRun(HOSTILE, keys);
     const account = `${spendBase(test.fleet.prefix)}:run:${HOSTILE}`;
-    await test.fleet.client.hset(account, { spent: 2e9, budget: 5e9, calls: 7 });
+    await test.fleet.client.hset(account, {
+      ...{ spent: 2e9, budget: 5e9, calls: 7 },
+      ...{ input: 100, cacheRead: 300, cacheWrite: 100 },
+    });
     const page = await open('/');
+    expect(await page.locator('main').textContent()).toMatch(/\$2\.00\s*7\s*60 %/);
     await page.getByRole('link', { name: '<img src=x' }).click();
     await page.getByRole('heading', { level: 1, name: 'Run <img' }).waitFor();
     const main = await page.locator('main').textContent();
     expect(main).toContain('$2.00 of a budget of $5.00, 7 calls');
+    expect(main).toContain('60 % of the input was read from the prompt cache.');
     expect(main).toContain('1 job waits: no worker is connected to the pipeline queue choose');
     const tables = page.getByRole('table');
     expect(await tables.nth(0).textContent()).toMatch(/job-failed.*2.*Read the reason on the job/s);

@@ -20,7 +20,15 @@ function addCosts(all: Costs, part: Costs): Costs {
     models[model] = { calls: before.calls + calls, spentUsd: before.spentUsd + spentUsd };
   }
   const sums = SUMMED.map((name) => [name, all[name] + part[name]]);
-  return { ...all, ...Object.fromEntries(sums), models };
+  const summed: Costs = { ...all, ...Object.fromEntries(sums), models };
+  return { ...summed, cacheReadFraction: cacheReadFraction(summed) };
+}
+
+type InputCounts = Pick<Costs, 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
+
+function cacheReadFraction({ inputTokens, cacheReadTokens, cacheWriteTokens }: InputCounts): number | null {
+  const all = inputTokens + cacheReadTokens + cacheWriteTokens;
+  return all === 0 ? null : cacheReadTokens / all;
 }
 
 /** What the agent calls of a day or a run cost. */
@@ -52,10 +60,13 @@ export interface Costs {
   readonly unpricedCalls: number;
   /** What budgets count for these: their tokens at the dearest price, or the most that they could cost. */
   readonly assumedUsd: number;
+  /** Input that was neither read from the provider's prompt cache nor written to it. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
+  /** Part of all input that was read from the prompt cache, from 0 to 1; null without input. */
+  readonly cacheReadFraction: number | null;
   readonly models: Readonly<Record<string, { readonly calls: number; readonly spentUsd: number }>>;
   /** How the sends of a day ended whose end was seen, by outcome class; nothing of a run. */
   readonly outcomes: Readonly<Record<string, number>>;
@@ -124,6 +135,11 @@ async function readAccount(
   );
   const fields = fieldsOf(sums ?? []);
   const amount = (field: string) => Number(fields.get(field) ?? 0);
+  const input = {
+    inputTokens: amount('input'),
+    cacheReadTokens: amount('cacheRead'),
+    cacheWriteTokens: amount('cacheWrite'),
+  };
   const costs = {
     name,
     spentUsd: fromNano(amount('spent')),
@@ -140,10 +156,9 @@ async function readAccount(
     reusedUsd: fromNano(amount('reusedSpent')),
     unpricedCalls: amount('unpricedCalls'),
     assumedUsd: fromNano(amount('assumed')),
-    inputTokens: amount('input'),
+    ...input,
     outputTokens: amount('output'),
-    cacheReadTokens: amount('cacheRead'),
-    cacheWriteTokens: amount('cacheWrite'),
+    cacheReadFraction: cacheReadFraction(input),
     models: modelsOf(fields),
     outcomes: outcomesOf(fields),
     pricesAsOf: PRICE_LIST.asOf,

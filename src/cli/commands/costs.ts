@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Costs, costsOfDay, costsOfRun } from '../../calls/budget/read-costs.js';
 import { loadConfig } from '../../config/load-config.js';
 import { UsageError } from '../../errors.js';
+import { percent } from '../../percent.js';
 import { estimateRun, LEVERS, type Lever, type WhatIf } from '../report/what-if.js';
 import { withSession } from '../session.js';
 import { plural, usd } from '../terminal/amounts.js';
@@ -103,10 +104,13 @@ function asText(costs: Costs): string {
   for (const [model, { calls, spentUsd }] of Object.entries(costs.models)) {
     lines.push(`  ${escapeControlCharsInLine(model)}: ${usd(spentUsd)} for ${plural(calls, 'call')}`);
   }
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = costs;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cacheReadFraction } = costs;
   lines.push(
     `  tokens: ${inputTokens} in, ${outputTokens} out, ${cacheReadTokens} read from and ${cacheWriteTokens} written to the cache`,
   );
+  if (cacheReadFraction !== null) {
+    lines.push(`  prompt cache: ${percent(cacheReadFraction)} of the input was read from it`);
+  }
   if (costs.batchCalls > 0) {
     lines.push(
       `  in batches: ${usd(costs.batchUsd)} for ${plural(costs.batchCalls, 'call')}, at half the price`,

@@ -65,7 +65,7 @@ export async function readReport(fleet: FleetClient, run: string): Promise<RunRe
   const first = timesOf(found, 'createdAt')[0];
   const last = timesOf(found, 'endedAt').at(-1);
   const { spentUsd, inDoubtUsd, budgetUsd, calls, callsInDoubt, unpricedCalls, batchCalls } = costs;
-  const { reusedCalls, reusedUsd } = costs;
+  const { reusedCalls, reusedUsd, cacheReadFraction } = costs;
   return {
     run,
     at: new Date().toISOString(),
@@ -76,7 +76,7 @@ export async function readReport(fleet: FleetClient, run: string): Promise<RunRe
       statuses: countsOf(candidates),
       copies: [...candidates, ...others].filter(isCopy).length,
       ...{ spentUsd, inDoubtUsd, budgetUsd, calls, callsInDoubt, unpricedCalls, batchCalls },
-      ...{ reusedCalls, reusedUsd },
+      ...{ reusedCalls, reusedUsd, cacheReadFraction },
       ...(first === undefined ? {} : { firstSubmittedAt: first }),
       ...(last === undefined ? {} : { lastEndedAt: last }),
       ...durationOf(first, last),

@@ -1,3 +1,4 @@
+import { percent } from '../../percent.js';
 import { SEVERITIES } from '../../queues/solution-check.js';
 import type { ReportRow, RowStatus, RunReport } from './run-report.js';
 
@@ -66,11 +67,13 @@ export function totalsOf({ totals }: RunReport): readonly (readonly [string, num
 /** What the calls of the run cost, in a sentence. @param money Writes an amount of US dollars. */
 export function costText({ totals }: RunReport, money: (usd: number) => string): string {
   const { spentUsd, inDoubtUsd, budgetUsd, calls, batchCalls, callsInDoubt, unpricedCalls } = totals;
-  const { reusedCalls, reusedUsd } = totals;
+  const { reusedCalls, reusedUsd, cacheReadFraction } = totals;
   const parts = [
     `${money(spentUsd + inDoubtUsd)}${budgetUsd === null ? '' : ` of ${money(budgetUsd)}`} for ${calls} calls`,
     `${batchCalls} of them in batches`,
   ];
+  if (cacheReadFraction !== null)
+    parts.push(`${percent(cacheReadFraction)} of their input read from the prompt cache`);
   if (reusedCalls > 0)
     parts.push(`${reusedCalls} more answered by other jobs, where the answers had cost ${money(reusedUsd)}`);
   if (callsInDoubt > 0) parts.push(`${callsInDoubt} more in doubt, at their likely price`);

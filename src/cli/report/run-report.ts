@@ -88,6 +88,8 @@ export const RunReportSchema = z.strictObject({
     reusedCalls: count,
     /** What these answers had cost there. */
     reusedUsd: dollars,
+    /** Part of all input that was read from the prompt cache, from 0 to 1; null without input. */
+    cacheReadFraction: z.number().min(0).max(1).nullable(),
     firstSubmittedAt: time.optional(),
     lastEndedAt: time.optional(),
     milliseconds: count.optional(),

@@ -73,6 +73,7 @@ export class Metrics {
   readonly #spend: Gauge<'state'>;
   readonly #budget: Gauge;
   readonly #underWay: Gauge;
+  readonly #input: Gauge;
   readonly #inBatches: Gauge<'state'>;
   readonly #batches: Gauge;
   readonly #reusedCalls: Gauge;
@@ -167,6 +168,11 @@ export class Metrics {
       [],
     );
     this.#underWay = gauge('fleet_agent_calls_under_way', 'Agent calls that are being answered.', []);
+    this.#input = gauge(
+      'fleet_agent_input_tokens_today',
+      'Input of agent calls since midnight UTC by what the prompt cache did: uncached, read, write.',
+      ['cache'],
+    );
     this.#inBatches = gauge(
       'fleet_batch_calls',
       'Agent calls that wait for the next batch (queued), or in one (sent).',
@@ -267,6 +273,9 @@ export class Metrics {
     if (today.budgetUsd === null) this.#budget.remove();
     else this.#budget.set(today.budgetUsd);
     this.#underWay.set(today.callsUnderWay);
+    this.#input.set({ cache: 'uncached' }, today.inputTokens);
+    this.#input.set({ cache: 'read' }, today.cacheReadTokens);
+    this.#input.set({ cache: 'write' }, today.cacheWriteTokens);
     this.#inDoubt.set(today.callsInDoubt);
     this.#inBatches.set({ state: 'queued' }, queued);
     this.#inBatches.set({ state: 'sent' }, sent);

@@ -1,3 +1,4 @@
+import { percent } from '../../percent.js';
 import type { MinuteCounts } from '../metrics/statistics.js';
 import { boardQueueAddress, runAddress } from './address.js';
 import { barChart } from './chart.js';
@@ -81,10 +82,13 @@ function problems(overview: Overview): Html {
 }
 
 function today({
-  today: { spentUsd, inDoubtUsd, reservedUsd, budgetUsd, calls, callsUnderWay },
+  today: { spentUsd, inDoubtUsd, reservedUsd, budgetUsd, calls, callsUnderWay, cacheReadFraction },
 }: Overview): Html {
   return html`<p>Today (UTC): <strong>${money(spentUsd + inDoubtUsd)}</strong>${budgetUsd !== null && ` of ${money(budgetUsd)}`}
-for ${calls} calls; ${callsUnderWay} under way for up to ${money(reservedUsd)}.</p>`;
+for ${calls} calls; ${callsUnderWay} under way for up to ${money(reservedUsd)}.${
+    cacheReadFraction !== null &&
+    ` ${percent(cacheReadFraction)} of the input was read from the prompt cache.`
+  }</p>`;
 }
 
 function runs(overview: Overview): Html {
@@ -94,6 +98,11 @@ function runs(overview: Overview): Html {
       { name: 'run', cell: ({ run }) => html`<a href="${runAddress({ name: run })}">${run}</a>` },
       { name: 'cost', isNumber: true, cell: ({ spentUsd, inDoubtUsd }) => money(spentUsd + inDoubtUsd) },
       { name: 'calls', isNumber: true, cell: ({ calls }) => calls },
+      {
+        name: 'from cache',
+        isNumber: true,
+        cell: ({ cacheReadFraction }) => (cacheReadFraction === null ? NONE : percent(cacheReadFraction)),
+      },
     ],
     overview.runs,
   )}<p><a href="/runs">All runs</a></p>`;

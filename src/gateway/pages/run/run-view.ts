@@ -1,4 +1,5 @@
 import { ERROR_TABLE } from '../../../errors.js';
+import { percent } from '../../../percent.js';
 import type { JobSummary } from '../../../producers/job-summaries.js';
 import type { ScannedJob } from '../../../producers/scan-run.js';
 import { parseJobKey } from '../../../queues/job-key.js';
@@ -133,13 +134,16 @@ function pager(
 
 function budget({ spending }: RunPage): Html {
   const { spentUsd, inDoubtUsd, reservedUsd, budgetUsd, calls, callsInDoubt } = spending;
-  const { callsUnderWay, callsInBatches, reusedCalls, reusedUsd } = spending;
+  const { callsUnderWay, callsInBatches, reusedCalls, reusedUsd, cacheReadFraction } = spending;
   const used = spentUsd + inDoubtUsd;
   return html`<p>Agent calls of the run: <strong>${money(used)}</strong>${
     budgetUsd === null
       ? `, ${calls === 0 ? 'no budget is known before the first call' : 'without a budget'}`
       : ` of a budget of ${money(budgetUsd)}`
   }, ${calls} calls; ${callsUnderWay} under way${callsInBatches > 0 && ` and ${callsInBatches} in batches`} for up to ${money(reservedUsd)}.${
+    cacheReadFraction !== null &&
+    ` ${percent(cacheReadFraction)} of the input was read from the prompt cache.`
+  }${
     reusedCalls > 0 &&
     ` ${reusedCalls} ${reusedCalls === 1 ? 'call' : 'calls'} answered by other jobs, where the answers had cost ${money(reusedUsd)}.`
   }${

@@ -1,3 +1,4 @@
+import { percent } from '../../../percent.js';
 import type { Spending } from '../../costs.js';
 import { runAddress, runsAddress } from '../address.js';
 import { money, utc } from '../format.js';
@@ -40,6 +41,11 @@ function listed(runs: readonly ListedRun[]): Html {
         cell: ({ budgetUsd }) => (budgetUsd === null ? NONE : money(budgetUsd)),
       },
       { name: 'calls', isNumber: true, cell: ({ calls }) => calls },
+      {
+        name: 'from cache',
+        isNumber: true,
+        cell: ({ cacheReadFraction }) => (cacheReadFraction === null ? NONE : percent(cacheReadFraction)),
+      },
     ],
     runs,
   );
