@@ -160,12 +160,13 @@ export class JobInterceptor implements CallInterceptor {
     const plan = ledger.plan(call, estimate.likelyUsd);
     const prefix = this.#control.cacheWaitMs > 0 ? cachedPrefix(call) : undefined;
     let remainingWaitMs = this.#control.shortWaitMs;
+    // A job that had another call under way does not leave its answer behind for a wait of some seconds.
+    let keepsSlot = this.#inFlight.size > 0;
     for (;;) {
       const wait = await this.#tryToSend(call, { ...plan, estimate, prefix }, signal);
       if (wait === undefined) break;
-      // A job whose other call is under way does not leave its answer behind for a wait of some seconds.
-      const keepsSlot = wait.isForCache && this.#inFlight.size > 0;
-      if (wait.tryInMs > remainingWaitMs && !keepsSlot) throw wait.deferred;
+      keepsSlot ||= this.#inFlight.size > 0;
+      if (wait.tryInMs > remainingWaitMs && !(wait.isForCache && keepsSlot)) throw wait.deferred;
       remainingWaitMs -= wait.tryInMs;
       await waitFor(wait.tryInMs, this.#control.clock, signal);
     }

@@ -18,6 +18,7 @@ const LEAVES = [
   'link-boundary',
   'nearest-name',
   'known-options',
+  'percent',
 ];
 
 /** Rooms that each room may import. Before you add another, consider whether the dependency should exist. */
