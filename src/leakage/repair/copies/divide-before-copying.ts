@@ -327,8 +327,8 @@ class DividedFirst {
         const own = new Set(inner.params.map(({ name }) => name));
         for (const part of inner.body.statements.flatMap((one) => [...statementsIn(one)])) {
           if (part.type === 'assign')
-            for (const target of part.targets)
-              for (const name of target.type === 'name' ? [target] : []) own.add(name.id);
+            for (const target of part.targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one])))
+              if (target.type === 'name') own.add(target.id);
           if (part.type === 'for') for (const { id } of namesInExpression(part.target)) own.add(id);
         }
         check(inner, own);

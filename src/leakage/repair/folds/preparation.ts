@@ -62,11 +62,16 @@ function effectsIfKnown(context: RepairContext, statement: Stmt): ReturnType<typ
   }
 }
 
-/** `np.zeros(len(X))`: room for the predictions of all folds, which says nothing about the rows. */
+/** `oof, preds = np.zeros(len(X)), np.zeros(len(X_test))`: room for predictions, which says nothing about the rows. */
 function makesRoom(statement: Stmt): boolean {
-  if (statement.type !== 'assign' || statement.value.type !== 'call') return false;
-  const { callee } = statement.value;
-  return callee.type === 'attribute' && /^(zeros|ones|empty|full)(_like)?$/.test(callee.name);
+  if (statement.type !== 'assign') return false;
+  const values = statement.value.type === 'sequence' ? statement.value.items : [statement.value];
+  return values.every(
+    (value) =>
+      value.type === 'call' &&
+      value.callee.type === 'attribute' &&
+      /^(zeros|ones|empty|full)(_like)?$/.test(value.callee.name),
+  );
 }
 
 function startsOf(

@@ -166,16 +166,27 @@ function checkRows(
 ): void {
   const isHelper = leaks.every(({ node }) => node.type === 'call' && helpersOf(module, node).length > 0);
   const from = isHelper ? anchor.end : anchor.start;
-  const change = rowChangeBetween(module, from, loop.statement.start, (name) => watched.has(name));
-  if (change !== undefined) throw new NotFollowed('rows change between the fit and the loop over folds');
-  const divided = watched.get(loop.table) ?? watchedEarlier.get(loop.table);
+  const checkOrder = (start: number): void => {
+    const change = rowChangeBetween(module, start, loop.statement.start, (name) => watched.has(name));
+    if (change !== undefined) throw new NotFollowed('rows change between the fit and the loop over folds');
+  };
+  checkOrder(from);
+  const divided = watched.get(loop.table) ?? watchedEarlier.get(loop.table) ?? [];
   const rows = leaks
     .flatMap(({ node }) => [...namesInExpression(node)])
-    .map(({ id }) => watchedEarlier.get(id));
-  const isSame = rows.some(
-    (table) => table !== undefined && divided !== undefined && sameRows(table, divided),
+    .flatMap(({ id }) => {
+      const table = watchedEarlier.get(id);
+      return table === undefined ? [] : [table];
+    });
+  if (divided.length > 0 && rows.some((table) => sameRows(table, divided))) return;
+  // Of `concat([train, test])` the folds divide the rows of the first table: their positions are the same in both.
+  const joined = leaks.every(({ joinedBy }) => joinedBy !== undefined) ? leaks[0]?.joinedBy : undefined;
+  const areFirst = rows.some(
+    ([first, ...others]) => first !== undefined && others.length > 0 && sameRows([first], divided),
   );
-  if (!isSame) throw new NotFollowed(`\`${loop.table}\` is not known to hold the rows of the fit`);
+  if (joined === undefined || !areFirst)
+    throw new NotFollowed(`\`${loop.table}\` is not known to hold the rows of the fit`);
+  checkOrder(joined.end);
 }
 
 /** What the fold reads beside its own variables has to be what it was, and its own may not be changed by it. */

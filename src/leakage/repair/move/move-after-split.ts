@@ -68,10 +68,13 @@ export function moveAfterSplit(context: RepairContext): Rewrite {
   if (later !== undefined) return declined(later);
   const copied = copiedInFolds(context, plan, mapping, split);
   if (typeof copied === 'string') return declined(copied);
+  const listed = listedLater(context, plan, mapping, split);
+  if (typeof listed === 'string') return declined(listed);
+  const block = { ...context.block, end: Math.max(context.block.end, ...listed.map(({ end }) => end)) };
   try {
-    return {
-      text: assemble(context, plan, mapping, split, copied, new Replay(context, leaks, mapping, isRows)),
-    };
+    const replay = new Replay(context, leaks, mapping, isRows);
+    const text = assemble({ ...context, block }, plan, mapping, split, copied, replay, listed);
+    return block.end > context.block.end ? { text, block } : { text };
   } catch (error) {
     if (error instanceof NotReplayable) return declined(error.message);
     throw error;
@@ -138,6 +141,37 @@ function usedLater(
   return undefined;
 }
 
+/**
+ * Columns that a later line lists of a table which has no new columns any more: `[c for c in frame.columns if …]` lists those of
+ * the training part. A text says why it cannot.
+ */
+function listedLater(
+  { source }: RepairContext,
+  plan: Plan,
+  mapping: Mapping,
+  { statement: split }: SplitStatement,
+): readonly TextEdit[] | string {
+  if (plan.newColumns.size === 0) return [];
+  const { suite } = split;
+  const edits: TextEdit[] = [];
+  let replaced = new Set<string>();
+  for (const statement of suite.statements.slice(suite.statements.indexOf(split) + 1)) {
+    const stored = statement.type === 'assign' ? statement.targets : [];
+    for (const name of namesIn(statement)) {
+      if (stored.includes(name) || !plan.changed.has(name.id) || replaced.has(name.id)) continue;
+      const parts = mapping.names.get(name.id);
+      // A part may have the name of the whole table.
+      if (parts === undefined || parts.train === name.id || parts.test === name.id) continue;
+      const [, about] = /^\s*\.\s*(columns|dtypes|shape)\b/.exec(source.slice(name.end, name.end + 30)) ?? [];
+      if (about === undefined) continue;
+      if (about === 'shape') return `\`${name.id}.shape\` would be that of a table without the new columns`;
+      edits.push({ start: name.start, end: name.end, text: parts.train });
+    }
+    for (const target of stored) if (target.type === 'name') replaced = new Set([...replaced, target.id]);
+  }
+  return edits;
+}
+
 /** The block: statements that stay, the split, then what was moved; other lines as they were. */
 function assemble(
   context: RepairContext,
@@ -146,6 +180,7 @@ function assemble(
   split: SplitStatement,
   copied: CopiedTables,
   replay: Replay,
+  listed: readonly TextEdit[],
 ): string {
   const { source, block, lineEnding } = context;
   const indent = indentOf(source, split.statement);
@@ -173,7 +208,9 @@ function assemble(
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd();
-  const rest = source.slice(after, block.end);
+  const end = Math.max(block.end, after);
+  const within = listed.filter((edit) => edit.start >= after);
+  const rest = edited(source, { start: after, end }, within);
   const text = `${body}\n${added.map((line) => `${indent}${line}`).join('\n')}${rest}`;
   return text.replaceAll('\r\n', '\n').replaceAll('\n', lineEnding);
 }

@@ -115,8 +115,9 @@ function sortStatements(
           else created.set(root, statement);
         } else if (target.type === 'subscript') {
           const columns = resolver.of(target.indices.at(-1), inner);
-          if (columns.names === undefined && !readsTarget(inner, target)) newColumns.add('*');
-          change(root, columns, reads);
+          const isReplaced = readsTarget(inner, target);
+          if (columns.names === undefined && !isReplaced) newColumns.add('*');
+          change(root, columns, isReplaced ? new Set([...reads, ...(columns.names ?? [])]) : reads);
         } else
           change(
             root,

@@ -11,9 +11,10 @@ import {
   suitesOf,
 } from '../../syntax/walk.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
+import { COUNTS, missingWithoutKeys, STOPS_AT_GAPS } from '../group-fallback.js';
 import { OrderedEffects } from '../order/ordered-effects.js';
 import { worksRowByRow } from './dependence.js';
-import { groupTransformIn } from './group-transform.js';
+import { type GroupTransform, groupTransformIn } from './group-transform.js';
 import type { Mapping, Parts } from './mapping.js';
 
 /** The training part, the scored part, or a further piece of the table by its name. */
@@ -230,7 +231,7 @@ export class Replay {
 
   /** A statistic per group, computed on the training part and looked up by the group of each row. */
   #groupTransform(statement: Stmt): string[] | undefined {
-    const found = groupTransformIn(statement);
+    const found = groupTransformIn(this.#context.module, statement);
     const parts = found === undefined ? undefined : this.#mapping.names.get(found.frame);
     if (found === undefined || parts === undefined) return undefined;
     const inside = this.#leaks.every(
@@ -240,22 +241,51 @@ export class Replay {
         (node.start >= found.node.start && node.end <= found.node.end),
     );
     if (!inside) return undefined;
-    const [key, column] = [this.#text(found.key), this.#text(found.column)];
-    const name = this.#fresh(
-      `${String(found.column.type === 'constant' ? found.column.value : 'group')}_by_${found.key.type === 'constant' ? found.key.value : 'group'}`,
-    );
+    const { keys, column, statistic } = found;
+    const name = this.#nameOfGroups(statement, found);
     const looked = (part: string): string => {
-      const values = `${part}[${key}].map(${name})`;
+      const values = this.#lookedUp(part, parts.train, name, found);
       return found.fills ? `${part}[${column}].fillna(${values})` : values;
     };
+    const renamed = keys.length > 1 ? `.rename("${name}")` : '';
     return [
-      `${name} = ${parts.train}.groupby(${key})[${column}].${found.statistic}()`,
+      `${name} = ${parts.train}.groupby(${this.#text(found.by)})[${column}].${statistic}()${renamed}`,
       this.on('train', statement, new Map([[found.node, looked(parts.train)]])),
       this.on('test', statement, new Map([[found.node, looked(parts.test)]])),
       ...this.#mapping.pieces.map((piece) =>
         this.on({ piece }, statement, new Map([[found.node, looked(piece)]])),
       ),
     ];
+  }
+
+  /** `si_mean` of `frame["si_mean"] = …`, or what the statistic is of. */
+  #nameOfGroups(statement: Stmt, { keys, statistic, fills, label }: GroupTransform): string {
+    const [target] = statement.type === 'assign' ? statement.targets : [];
+    const [made] = target?.type === 'subscript' ? target.indices : [];
+    if (keys.length > 1 && !fills && made?.type === 'constant' && /^[a-z]\w*$/.test(`${made.value}`))
+      return this.#fresh(`${made.value}_by_group`);
+    const plain = freshName(this.#context.source, label, this.#taken);
+    const isOther = /_\d+$/.test(plain) && !/_\d+$/.test(label);
+    return this.#fresh(isOther ? label.replace('_by_', `_${statistic}_by_`) : label);
+  }
+
+  /** The statistic of the group of each row of a part. */
+  #lookedUp(part: string, train: string, name: string, found: GroupTransform): string {
+    const { keys, column, statistic } = found;
+    const [key] = keys;
+    // What rows get whose group the training part lacks is decided where one key is looked up.
+    if (keys.length === 1) return `${part}[${key}].map(${name})`;
+    const { source } = this.#context;
+    const list = `[${keys.join(', ')}]`;
+    const values = `${part}[${list}].join(${name}, on=${list})["${name}"]`;
+    const isCounted = COUNTS.test(statistic);
+    if (part === train || (!isCounted && !STOPS_AT_GAPS.test(source))) return values;
+    // The script says what a group without a value gets, here or in a later line.
+    const after = source.slice(found.node.end);
+    const isFilled = /^\s*\.\s*fillna\(/.test(after) || after.includes(`[${column}].fillna(`);
+    if (!isCounted && isFilled) return values;
+    const overall = isCounted ? '0' : `${train}[${column}].${statistic}()`;
+    return `${values}.fillna(${overall})${missingWithoutKeys(source, part, keys)}`;
   }
 
   #compound(statement: Stmt): string[] {

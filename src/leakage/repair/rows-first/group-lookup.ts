@@ -129,6 +129,11 @@ export function sayGroupwise(
       : `${learned ?? frame}[${columnText}]${ofFrame}.${call}`;
     return `${looked(source, frame, keys, name)}.fillna(${overall})`;
   };
+  // The script says what a group without a value gets.
+  if ('name' in how && /^\s*\.\s*fillna\(/.test(source.slice(values.node.end, values.node.end + 40))) {
+    lookUp(`${how.name}()`);
+    return { lines, text: looked(source, frame, keys, names.get(`${how.name}()`) ?? '') };
+  }
   const missing = missingWithoutKeys(source, frame, keys);
   if ('name' in how) return { lines, text: `${lookUp(`${how.name}()`)}${missing}` };
   const edits: TextEdit[] = how.uses.map((use) => ({

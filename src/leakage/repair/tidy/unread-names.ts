@@ -6,7 +6,7 @@ import { allStatements, type Draft, hasOwnLines, removal } from './draft.js';
 
 /** Calls that only make a value: nothing else notices that they are gone. */
 const ONLY_MAKES =
-  /^(Dataset|DMatrix|QuantileDMatrix|DeviceQuantileDMatrix|Pool|TensorDataset|DataFrame|Series|copy|drop|reset_index|to_numpy|toarray|astype|asarray|array|log|log1p|log10|exp|expm1|sqrt|abs|len|range|list|dict|tuple|set|sorted)$/;
+  /^(Dataset|DMatrix|QuantileDMatrix|DeviceQuantileDMatrix|Pool|TensorDataset|DataFrame|Series|copy|drop|reset_index|to_numpy|toarray|astype|asarray|array|log|log1p|log10|exp|expm1|sqrt|abs|len|range|list|dict|tuple|set|sorted|groupby)$/;
 
 /**
  * Names that the rewrite left without a reader: those that it made, and those whose readers it took away. A line that only

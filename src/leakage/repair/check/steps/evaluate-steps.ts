@@ -1,6 +1,6 @@
 import { STATISTIC_METHODS } from '../../../library-models/methods.js';
 import type { Argument, Call, Expr, Module, Subscript } from '../../../syntax/ast.js';
-import { calleeName } from '../../../syntax/walk.js';
+import { calleeName, rootName } from '../../../syntax/walk.js';
 import { countText, countWork } from '../../../values/work.js';
 import {
   ABOUT,
@@ -52,6 +52,8 @@ export class StepEvaluator {
   readonly values = new Map<string, TableValue>();
   /** Variables that hold column names. */
   readonly columns = new Map<string, readonly string[]>();
+  /** Variables that hold the rows of a table by groups. */
+  readonly grouped = new Set<string>();
   readonly jointCalls: JointCall[] = [];
 
   constructor(module: Module) {
@@ -218,7 +220,8 @@ export class StepEvaluator {
     if (NEUTRAL.test(name)) return object;
     if (name === 'groupby') return object;
     if (name === 'unique' || name === 'nunique') return plainValue(`#${name}`);
-    if (FOR_GROUPS.test(text) && name === 'transform') return withStep(object, BY_GROUP);
+    const isByGroups = FOR_GROUPS.test(text) || this.grouped.has(rootName(call.callee) ?? '');
+    if (isByGroups && name === 'transform') return withStep(object, BY_GROUP);
     if (name === 'map' && args[0] !== undefined && isLearned(args[0])) return withStep(object, BY_GROUP);
     if (STATISTIC_METHODS.has(name) && !isAcrossColumns(call)) return learnedValue(name);
     // A group that the training part lacks has no value yet: it gets the one of all rows, or a count of zero.

@@ -1,5 +1,5 @@
 import type { Expr, Span, Stmt } from '../../../syntax/ast.js';
-import { rootName, suitesOf } from '../../../syntax/walk.js';
+import { calleeName, rootName, suitesOf } from '../../../syntax/walk.js';
 import { countWork } from '../../../values/work.js';
 import type { Version } from '../script-change.js';
 import { type JointCall, StepEvaluator } from './evaluate-steps.js';
@@ -64,6 +64,7 @@ class StepFollower {
       case 'assign': {
         const value = this.#evaluator.evaluate(statement.value);
         this.#noteColumns(statement.targets, this.#evaluator.columnsOf(statement.value));
+        this.#noteGroups(statement.targets, statement.value);
         for (const target of statement.targets) this.#assign(target, value);
         return;
       }
@@ -101,6 +102,21 @@ class StepFollower {
       if (target.type !== 'name') continue;
       if (columns === undefined) this.#evaluator.columns.delete(target.id);
       else this.#evaluator.columns.set(target.id, columns);
+    }
+  }
+
+  /** `groups = frame.groupby("key")`, `amounts = groups["amount"]` */
+  #noteGroups(targets: readonly Expr[], value: Expr): void {
+    let rows = value;
+    while (rows.type === 'subscript' || rows.type === 'attribute') rows = rows.object;
+    const { grouped } = this.#evaluator;
+    const isGrouped =
+      (rows.type === 'call' && calleeName(rows) === 'groupby') ||
+      (rows.type === 'name' && grouped.has(rows.id));
+    for (const target of targets) {
+      if (target.type !== 'name') continue;
+      if (isGrouped) grouped.add(target.id);
+      else grouped.delete(target.id);
     }
   }
 
