@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { costOf } from '../../src/calls/cost.js';
+import { BATCH_PRICE, costOf } from '../../src/calls/cost.js';
 import type { TokenCounts } from '../../src/calls/message.js';
-import { textReply } from '../../test/support/messages-api-replies.js';
+import { BatchesApi } from '../../test/support/batches-api.js';
+import { type MessageReply, textReply } from '../../test/support/messages-api-replies.js';
 import { streamEvents, wholeMessage } from '../../test/support/messages-api-stream.js';
 import type { ModelRequest } from './labeled-model.js';
 
@@ -44,6 +45,8 @@ interface RequestBody {
 /** What all requests so far cost. */
 export interface Bill {
   readonly calls: number;
+  /** Calls that were answered in batches: a part of `calls`. */
+  readonly batchCalls: number;
   readonly usd: number;
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
@@ -53,6 +56,7 @@ export interface Bill {
 
 const NOTHING: Bill = {
   calls: 0,
+  batchCalls: 0,
   usd: 0,
   inputTokens: 0,
   cacheReadTokens: 0,
@@ -79,7 +83,8 @@ const tokensOf = (text: string) => Math.ceil(text.length / CHARACTERS_A_TOKEN);
 /**
  * A Messages API that counts tokens, caches prefixes as the provider does and writes a bill: 1.25 times the input price for what
  * is cached for five minutes, twice for an hour, a tenth or less for what is read from it. A prefix is cached from the model's
- * minimum on, and can be read once the first answer has begun.
+ * minimum on, and can be read once the first answer has begun. Batches cost half. The requests of one are processed at the same
+ * time, so that none of them reads what another one has written to the cache: the provider promises no hits there.
  */
 export async function startPricedProvider(
   answer: (request: ModelRequest) => string,
@@ -87,7 +92,7 @@ export async function startPricedProvider(
   let bill = NOTHING;
   const cache = new Map<string, CacheEntry>();
 
-  function count(body: RequestBody, text: string): TokenCounts {
+  function count(body: RequestBody, text: string, now: number): TokenCounts {
     const schema = body.output_config?.format?.schema;
     const tools = body.tools === undefined ? '' : JSON.stringify(body.tools);
     const system =
@@ -115,7 +120,6 @@ export async function startPricedProvider(
     if (prefixTokens < minimum) return { ...none, inputTokens: rest + prefixTokens };
     const isLong = (system[last] as Block).cache_control?.ttl === '1h';
     const key = createHash('sha256').update(`${body.model}\n${prefix}`).digest('hex');
-    const now = performance.now();
     const entry = cache.get(key);
     const expiresAt = now + (isLong ? HOUR_MS : FIVE_MINUTES_MS);
     if (entry !== undefined && entry.readableAt <= now && now < entry.expiresAt) {
@@ -127,10 +131,11 @@ export async function startPricedProvider(
     return { ...none, cacheWriteTokens: prefixTokens, cacheWrite1hTokens: isLong ? prefixTokens : 0 };
   }
 
-  function charge(model: string, tokens: TokenCounts): void {
+  function charge(model: string, tokens: TokenCounts, inBatch: boolean): void {
     bill = {
       calls: bill.calls + 1,
-      usd: bill.usd + (costOf(model, tokens) ?? Number.NaN),
+      batchCalls: bill.batchCalls + (inBatch ? 1 : 0),
+      usd: bill.usd + (costOf(model, tokens) ?? Number.NaN) * (inBatch ? BATCH_PRICE : 1),
       inputTokens: bill.inputTokens + tokens.inputTokens,
       cacheReadTokens: bill.cacheReadTokens + tokens.cacheReadTokens,
       cacheWriteTokens: bill.cacheWriteTokens + tokens.cacheWriteTokens,
@@ -138,26 +143,45 @@ export async function startPricedProvider(
     };
   }
 
+  /** Answers a request that is read at a time, and charges for it. */
+  function billed(body: RequestBody, now: number, inBatch: boolean): MessageReply {
+    const system =
+      typeof body.system === 'string'
+        ? body.system
+        : (body.system ?? []).map((block) => block.text).join('\n');
+    const text = [system, ...body.messages.map(contentOf)].join('\n\n');
+    const said = answer({ text, fields: fieldsOf(body.output_config?.format?.schema) });
+    const tokens = count(body, said, now);
+    charge(body.model, tokens, inBatch);
+    return textReply(said, {
+      usage: {
+        input_tokens: tokens.inputTokens,
+        output_tokens: tokens.outputTokens,
+        cache_creation_input_tokens: tokens.cacheWriteTokens,
+        cache_read_input_tokens: tokens.cacheReadTokens,
+      },
+    });
+  }
+
+  const batchStarts = new WeakMap<object, number>();
+  const batches = new BatchesApi((line) => {
+    const batch = batches.batches.find(({ lines }) => lines.includes(line)) ?? line;
+    const start = batchStarts.get(batch) ?? performance.now();
+    batchStarts.set(batch, start);
+    return billed(line.params as RequestBody, start, true);
+  });
+  batches.endAtOnce();
+
   const server = createServer((incoming, response) => {
     const handled = (async () => {
-      const body = JSON.parse(await textOf(incoming)) as RequestBody;
-      const system =
-        typeof body.system === 'string'
-          ? body.system
-          : (body.system ?? []).map((block) => block.text).join('\n');
-      const text = [system, ...body.messages.map(contentOf)].join('\n\n');
-      const said = answer({ text, fields: fieldsOf(body.output_config?.format?.schema) });
-      const tokens = count(body, said);
-      charge(body.model, tokens);
+      const sent = await textOf(incoming);
+      if (incoming.url?.startsWith('/v1/messages/batches')) {
+        await batches.handle(incoming, sent, response);
+        return;
+      }
+      const body = JSON.parse(sent) as RequestBody;
+      const reply = billed(body, performance.now(), false);
       await new Promise((resolve) => setTimeout(resolve, FIRST_TOKEN_MS));
-      const reply = textReply(said, {
-        usage: {
-          input_tokens: tokens.inputTokens,
-          output_tokens: tokens.outputTokens,
-          cache_creation_input_tokens: tokens.cacheWriteTokens,
-          cache_read_input_tokens: tokens.cacheReadTokens,
-        },
-      });
       if (body.stream !== true) {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify(wholeMessage(reply, body.model)));

@@ -8,6 +8,8 @@ export type Submitted = Schemas['Submitted'];
 export type HttpJob = Schemas['Job'];
 /** All jobs of one pipeline run. */
 export type HttpRun = Schemas['Run'];
+/** A script of which static analysis was certain and the agent said something else. */
+export type HttpDisagreement = Schemas['Disagreement'];
 /** What became of each dead letter that a filter selected. */
 export type HttpDeadLetterAction = Schemas['DeadLetterAction'];
 /** A known solution of a test case. */

@@ -1,5 +1,6 @@
 import { type FleetError, GatewayError } from '../errors.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
+import type { DisagreementFilter } from '../producers/disagreements.js';
 import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
 import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
 import type { RefinementStep } from '../producers/flows/refinement-step.js';
@@ -16,7 +17,15 @@ import {
   type ResultOf,
 } from '../queues/registry.js';
 import { HTTP_ADD_OPTIONS, type HttpAddOptions } from './add-options.js';
-import type { AcceptedAnswer, HttpHealth, HttpJob, HttpRun, RequestBody, Submitted } from './answers.js';
+import type {
+  AcceptedAnswer,
+  HttpDisagreement,
+  HttpHealth,
+  HttpJob,
+  HttpRun,
+  RequestBody,
+  Submitted,
+} from './answers.js';
 import { claimEvaluation, type HttpClaim, type HttpClaimOptions } from './claims.js';
 import { type ClientOptions, checkedOptions } from './client-options.js';
 import { GatewayConnection } from './connection.js';
@@ -45,6 +54,7 @@ export interface HttpJobQuery {
 const BATCH_ITEM: OptionNames<HttpBatchItem> = { ...HTTP_ADD_OPTIONS, kind: true, payload: true };
 const JOB_QUERY: OptionNames<HttpJobQuery> = { kind: true, state: true, run: true, limit: true };
 const WAIT: OptionNames<Pick<WaitOptions, 'follow'>> = { follow: true };
+const DISAGREEMENT_QUERY: OptionNames<DisagreementFilter> = { run: true, limit: true };
 const RUN_QUERY: OptionNames<{ readonly limit?: number }> = { limit: true };
 
 /** The route of a kind; those of all kinds are alike. */
@@ -167,6 +177,18 @@ export class FleetHttpClient {
     return this.#gateway.send((api) =>
       api.GET('/v1/runs/{run}', { params: { path: { run }, query: options } }),
     );
+  }
+
+  /**
+   * Scripts of which static analysis was certain, and of which the agent, asked for comparison, said something else: newest first.
+   * @param query.limit Default: 100.
+   */
+  async disagreements(query: DisagreementFilter = {}): Promise<readonly HttpDisagreement[]> {
+    rejectUnknownOptions(query, DISAGREEMENT_QUERY);
+    const { disagreements } = await this.#gateway.send((api) =>
+      api.GET('/v1/disagreements', { params: { query } }),
+    );
+    return disagreements;
   }
 
   /**

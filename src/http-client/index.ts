@@ -2,6 +2,7 @@
 export type { HttpAddOptions } from './add-options.js';
 export type {
   HttpDeadLetterAction,
+  HttpDisagreement,
   HttpHealth,
   HttpJob,
   HttpKnownSolution,

@@ -125,6 +125,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/disagreements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Scripts of which static analysis was certain and the agent said something else, newest first
+         * @description Of checks with `FLEET_OPINION=static-first`, the agent is asked about a share of those that static analysis is certain of (`FLEET_AUDIT_SHARE`).
+         */
+        get: operations["list-disagreements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/evaluations/claim": {
         parameters: {
             query?: never;
@@ -936,6 +956,32 @@ export interface components {
                 id: string;
                 reason: string;
             }[];
+        };
+        Disagreement: {
+            /**
+             * @description What the agent says of it.
+             * @enum {string}
+             */
+            agent: "leaky" | "clean";
+            /**
+             * @description What static analysis says of the script.
+             * @enum {string}
+             */
+            analysis: "leaky" | "clean";
+            endedAt?: string;
+            /** @description Id of the job. */
+            id: string;
+            leaks: {
+                kind?: string;
+                /** @description First line of its block. */
+                line: string;
+                reason?: string;
+                /** @enum {string} */
+                source?: "agent" | "analysis";
+            }[];
+            run?: string;
+            solutionDigest: string;
+            tenant?: string;
         };
         Evaluation: {
             data?: {
@@ -2322,6 +2368,37 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    "list-disagreements": {
+        parameters: {
+            query?: {
+                limit?: number;
+                run?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The scripts, as long as their jobs are stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        disagreements: components["schemas"]["Disagreement"][];
+                    };
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
             429: components["responses"]["Problem429"];
             500: components["responses"]["Problem500"];
             503: components["responses"]["Problem503"];

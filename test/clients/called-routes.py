@@ -11,7 +11,7 @@ SUBMITTED = {"id": "j", "kind": "k", "outcome": "created"}
 CLAIMED = {"queue": "q", "id": "j", "lease": "l", "name": "n", "data": {}, "attempt": 1, "leaseMs": 60_000}
 #: Has every field that an operation reads.
 ANSWER = {
-    **SUBMITTED, **CLAIMED, "state": "completed", "jobs": [], "solutions": [], "added": True, "removed": 1,
+    **SUBMITTED, **CLAIMED, "state": "completed", "jobs": [], "disagreements": [], "solutions": [], "added": True, "removed": 1,
     "evaluation": SUBMITTED, "check": SUBMITTED, "extract": SUBMITTED, "summarize": SUBMITTED, "evaluations": [],
 }
 EVALUATION = {"queue": "q", "name": "n"}
@@ -22,7 +22,7 @@ ARGUMENTS = {
         "refinement_step": ((), {"ablation_code": "", "raw_output": "", "solution": "", "previous_blocks": []}),
         "guarded_evaluation": ((), {"solution": "", "evaluation": EVALUATION}),
         "candidate_batch": ((), {"candidates": [], "evaluation": EVALUATION}),
-        "job": (("j",), {}), "jobs": ((), {}), "run": (("r",), {}), "wait": (("j",), {}), "events": (("j",), {}),
+        "job": (("j",), {}), "jobs": ((), {}), "run": (("r",), {}), "disagreements": ((), {}), "wait": (("j",), {}), "events": (("j",), {}),
         "cancel": (("j",), {}), "retry": (("j",), {}), "claim": (("q",), {}),
         "health": ((), {}), "readiness": ((), {}), "metrics": ((), {}), "openapi": ((), {}),
     },

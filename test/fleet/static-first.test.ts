@@ -1,23 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readReport } from '../../src/cli/report/read-report.js';
 import { RunReportSchema } from '../../src/cli/report/run-report.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderReport } from '../../src/cli/terminal/render-report.js';
 import { ENDED_JOB_FIELDS, endedJob, totalsOf } from '../../src/gateway/metrics/ended-job.js';
+import { FleetHttpClient } from '../../src/http-client/index.js';
 import { listDisagreements } from '../../src/producers/disagreements.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { spendBase } from '../../src/queues/redis-keys.js';
 import type { SolutionCheckPayload } from '../../src/queues/solution-check.js';
+import { startTestGateway } from '../gateway/gateway-fixture.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
 import { expectHarmless, HOSTILE_TEXT } from '../support/hostile-text.js';
 import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
+import { withPythonClient } from '../support/python-client.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -99,8 +103,19 @@ describe('static-first in a fleet', () => {
   });
 });
 
+it('the agent is asked for each comparison, also where answers of other jobs may be used', async () => {
+  const check = () =>
+    addSolutionCheck(audited.fleet, { solution: { content: clean('denied_again') } }, { reuse: 'fleet' });
+  const first = await (await check()).result();
+  const before = api.requests.length;
+  const second = await (await check()).result();
+  expect(second.usage).toEqual(first.usage);
+  expect(second.usage).toMatchObject({ reusedCalls: 0 });
+  expect(api.requests).toHaveLength(before + second.usage.calls);
+});
+
 describe('what the agent says otherwise of the sample', () => {
-  it('is listed by run, by the command and by the function, and counted', async () => {
+  it('is listed by run, by the command, the function and the clients, and counted', async () => {
     const check = (name: string, run: string) =>
       addSolutionCheck(audited.fleet, { solution: { content: clean(name) }, tags: { run } });
     // The agent calls the fit of a clean script a leak, except in the script that it denies.
@@ -130,6 +145,12 @@ describe('what the agent says otherwise of the sample', () => {
       `${differs.id} (${found[0]?.endedAt}, run night): analysis clean, agent leaky`,
     );
     expect(text.stdout).toContain(`  agent: data leakage at ${FIT}`);
+    const gateway = await startTestGateway(redis, fleet.prefix);
+    onTestFinished(() => gateway.close());
+    expect(await new FleetHttpClient({ url: gateway.url }).disagreements({ run: 'night' })).toEqual(found);
+    const program = `from solution_fleet import FleetClient\nprint(FleetClient("${gateway.url}").disagreements(run="night")[0]["leaks"][0]["line"])`;
+    const python = await execa('python3', ['-c', program], { env: withPythonClient() });
+    expect(python.stdout).toBe(FIT);
 
     const totals = async (id: string) => {
       const key = fleet.queue('solution-check').toKey(id);

@@ -214,6 +214,7 @@ describe('the OpenAPI document', () => {
       { candidates: [{ solution }], evaluation, afterAll: { queue: 'after', name: 'a' } },
     );
     await call('get', '/v1/runs/{run}', { run: 'conformance' });
+    await call('get', '/v1/disagreements', {}, undefined, '?run=conformance');
     await call('get', '/v1/jobs/{id}', { id: guarded.json.check.id }, undefined, '?wait');
     const claim = await call(
       'post',

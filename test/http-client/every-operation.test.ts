@@ -118,6 +118,7 @@ describe('the HTTP client', () => {
     expect((await fleet.jobs({ run: 'every-operation', state: 'completed' })).map(({ id }) => id)).toEqual([
       check.id,
     ]);
+    expect(await fleet.disagreements({ run: 'every-operation', limit: 1 })).toEqual([]);
     expect(await fleet.run('every-operation', { limit: 1 })).toMatchObject({ total: 1, truncated: false });
     const events = await collect(fleet.events(check.id));
     expect(events).toMatchObject([{ name: 'end', data: { id: check.id, state: 'completed' } }]);
@@ -190,6 +191,7 @@ describe('the HTTP client', () => {
       () => fleet.addCandidateBatch({ candidates: [{ solution: SOLUTION, limits: 1 } as never], evaluation }),
       () => fleet.jobs(wrong),
       () => fleet.run('r', wrong),
+      () => fleet.disagreements(wrong),
       () => fleet.wait(NEVER, wrong),
       () => fleet.result('solution-check', NEVER, wrong),
       () => collect(fleet.events(NEVER, wrong)),

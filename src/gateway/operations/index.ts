@@ -2,6 +2,7 @@ import type { OpenOperation, Operation } from '../http/operation.js';
 import type { FleetLink } from '../link.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { deadLetterOperations } from './dead-letters.js';
+import { listDisagreementsOperation } from './disagreements.js';
 import { evaluationOperations } from './evaluations.js';
 import { flowOperations } from './flows.js';
 import { jobEvents } from './job-events.js';
@@ -27,6 +28,7 @@ export function allOperations(
     retryOperation,
     ...flowOperations,
     getRun,
+    listDisagreementsOperation,
     ...deadLetterOperations,
     ...evaluationOperations,
     ...knownOperations,

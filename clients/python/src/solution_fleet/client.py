@@ -23,6 +23,7 @@ from .types import (
     CheckOptions,
     ContaminationPayload,
     ContaminationResult,
+    Disagreement,
     Evaluation,
     ExtractPayload,
     ExtractResult,
@@ -186,6 +187,13 @@ class FleetClient:
         :param limit: most jobs that are read; default: 1,000.
         """
         return self.perform(operations.run(name, limit))
+
+    def disagreements(self, *, run: str | None = None, limit: int = 100) -> list[Disagreement]:
+        """Scripts of which static analysis was certain and the agent said something else, newest first.
+
+        Of checks with ``FLEET_OPINION=static-first``, as long as their jobs are stored.
+        """
+        return self.perform(operations.disagreements(run, limit))
 
     @renamed(timeout="timeout_s")
     def wait(self, job_id: str, timeout_s: float | None = None, *, follow: bool = True) -> Job:

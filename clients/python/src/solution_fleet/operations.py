@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 from .answers import field, foreign, script_text
 from .errors import ApiError, WaitTimeout, api_error
 from .option_names import meant, with_new_names
-from .types import BatchJob, Candidate, Evaluation, Health, Job, JobState, Run
+from .types import BatchJob, Candidate, Disagreement, Evaluation, Health, Job, JobState, Run
 
 Result = TypeVar("Result")
 
@@ -151,6 +151,12 @@ def jobs(kind: str | None, state: JobState | None, run: str | None, limit: int) 
 
 def run(name: str, limit: int | None) -> Operation[Run]:
     found: Run = yield Request("GET", f"/v1/runs/{part(name)}{query({'limit': limit})}")
+    return found
+
+
+def disagreements(run: str | None, limit: int) -> Operation[list[Disagreement]]:
+    answer = yield Request("GET", f"/v1/disagreements{query({'run': run, 'limit': limit})}")
+    found: list[Disagreement] = field(answer, "disagreements", list)
     return found
 
 

@@ -553,6 +553,31 @@ class Run(TypedDict):
     truncated: bool
 
 
+class DisputedLeak(TypedDict, total=False):
+    source: Literal["agent", "analysis"]
+    kind: str
+    #: First line of its block.
+    line: str
+    reason: str
+
+
+class _DisagreementExtras(TypedDict, total=False):
+    run: str
+    tenant: str
+    endedAt: str
+
+
+class Disagreement(_DisagreementExtras):
+    """A script of which static analysis was certain and the agent said something else."""
+
+    #: Id of the job.
+    id: str
+    solutionDigest: str
+    analysis: Literal["leaky", "clean"]
+    agent: Literal["leaky", "clean"]
+    leaks: list[DisputedLeak]
+
+
 class _HealthExtras(TypedDict, total=False):
     #: What Redis says if it refuses writes.
     reason: str

@@ -94,4 +94,27 @@ export const FLOW_EXAMPLES: OperationExamples = {
       truncated: false,
     },
   },
+  'list-disagreements': {
+    parameters: { run: RUN, limit: 100 },
+    status: 200,
+    answer: {
+      disagreements: [
+        {
+          id: LISTED_CHECK.id,
+          run: RUN,
+          endedAt: '2026-11-20T02:14:07.000Z',
+          solutionDigest: 'b2f9a9dd3b3c9a1a3f0d2a3f5f6c1f0d9a8f3c2b1a0e4d5c6b7a8990f1e2d3c4',
+          analysis: 'clean',
+          agent: 'leaky',
+          leaks: [
+            {
+              source: 'agent',
+              line: 'model.fit(X_train, y_train)',
+              reason: 'The rows that are scored are among those that it learns from.',
+            },
+          ],
+        },
+      ],
+    },
+  },
 };

@@ -17,6 +17,7 @@ from ..types import (
     CheckOptions,
     ContaminationPayload,
     ContaminationResult,
+    Disagreement,
     Evaluation,
     ExtractPayload,
     ExtractResult,
@@ -186,6 +187,13 @@ class AsyncFleetClient:
         :param limit: most jobs that are read; default: 1,000.
         """
         return await self.perform(operations.run(name, limit))
+
+    async def disagreements(self, *, run: str | None = None, limit: int = 100) -> list[Disagreement]:
+        """Scripts of which static analysis was certain and the agent said something else, newest first.
+
+        Of checks with ``FLEET_OPINION=static-first``, as long as their jobs are stored.
+        """
+        return await self.perform(operations.disagreements(run, limit))
 
     async def wait(self, job_id: str, timeout_s: float | None = None, *, follow: bool = True) -> Job:
         """Waits for the end of a job and of its follow-ups, whatever it is.
