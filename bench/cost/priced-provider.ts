@@ -11,7 +11,7 @@ import type { ModelRequest } from './labeled-model.js';
 /** Characters of a token: code and English are near it. No tokenizer is needed to compare ways of asking. */
 const CHARACTERS_A_TOKEN = 3.5;
 
-/** Milliseconds until an answer begins: only then can others read what the request wrote to the cache. */
+/** Default of `firstTokenMs`. */
 const FIRST_TOKEN_MS = 40;
 
 /** Tokens of the shortest prefix that is cached, by model. */
@@ -85,9 +85,12 @@ const tokensOf = (text: string) => Math.ceil(text.length / CHARACTERS_A_TOKEN);
  * is cached for five minutes, twice for an hour, a tenth or less for what is read from it. A prefix is cached from the model's
  * minimum on, and can be read once the first answer has begun. Batches cost half. The requests of one are processed at the same
  * time, so that none of them reads what another one has written to the cache: the provider promises no hits there.
+ *
+ * @param firstTokenMs Milliseconds until an answer begins: only then can others read what the request wrote to the cache.
  */
 export async function startPricedProvider(
   answer: (request: ModelRequest) => string,
+  firstTokenMs: number = FIRST_TOKEN_MS,
 ): Promise<PricedProvider> {
   let bill = NOTHING;
   const cache = new Map<string, CacheEntry>();
@@ -127,7 +130,7 @@ export async function startPricedProvider(
       return { ...none, cacheReadTokens: prefixTokens };
     }
     if (entry === undefined || entry.expiresAt <= now)
-      cache.set(key, { readableAt: now + FIRST_TOKEN_MS, expiresAt });
+      cache.set(key, { readableAt: now + firstTokenMs, expiresAt });
     return { ...none, cacheWriteTokens: prefixTokens, cacheWrite1hTokens: isLong ? prefixTokens : 0 };
   }
 
@@ -181,7 +184,7 @@ export async function startPricedProvider(
       }
       const body = JSON.parse(sent) as RequestBody;
       const reply = billed(body, performance.now(), false);
-      await new Promise((resolve) => setTimeout(resolve, FIRST_TOKEN_MS));
+      await new Promise((resolve) => setTimeout(resolve, firstTokenMs));
       if (body.stream !== true) {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify(wholeMessage(reply, body.model)));

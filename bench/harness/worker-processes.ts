@@ -14,6 +14,8 @@ export interface ProcessOptions {
   readonly concurrency: number;
   readonly lockMs?: number;
   readonly logLevel?: string;
+  /** More settings of the workers. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Worker processes as a user starts them, once all of them are ready. */
@@ -33,6 +35,7 @@ export async function startWorkerProcesses(
         ...(apiUrl === undefined
           ? { FLEET_AGENT: 'offline' }
           : { ANTHROPIC_API_KEY: 'bench', ANTHROPIC_BASE_URL: apiUrl }),
+        ...options.settings,
       },
     }),
   );

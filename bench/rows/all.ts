@@ -1,4 +1,5 @@
 import type { BenchRow, RowGroup } from '../harness/row.js';
+import { cacheOrder } from './cache-order.js';
 import { childStep } from './child-step.js';
 import { commands } from './commands.js';
 import { completed } from './completed.js';
@@ -49,4 +50,5 @@ export const ROWS: readonly (BenchRow | RowGroup)[] = [
   typing,
   commands,
   cost,
+  cacheOrder,
 ];

@@ -22,7 +22,9 @@ async function fleetRecovery(context: RowContext): Promise<number[]> {
     return arrivals.length <= JOBS ? { kind: 'hang' } : leaks();
   };
   return withProcessBench(context, reply, async ({ fleet, api, prefix }) => {
-    const options = { prefix, apiUrl: api.url, concurrency: JOBS };
+    // All calls are to hang, and not one of them while the others wait for the prompt cache.
+    const settings = { FLEET_CACHE_WAIT_MS: '0' };
+    const options = { prefix, apiUrl: api.url, concurrency: JOBS, settings };
     const doomed = await startWorkerProcesses(context, 1, options);
     await submitChecks(fleet, JOBS);
     await api.arrived(JOBS);

@@ -39,7 +39,8 @@ export const SCALE_CASES: readonly SoakCase[] = [
       const { fleet, api, worker } = await environment.processes(
         () => (restarted ? { ...leaks(), delayMs: 2_000 } : { kind: 'hang' }),
         // On a small machine thousands of jobs take long to start, and their locks must last until all have.
-        { FLEET_LOCK_MS: '60000' },
+        // All calls hang at once, also those that would wait for the prompt cache.
+        { FLEET_LOCK_MS: '60000', FLEET_CACHE_WAIT_MS: '0' },
       );
       const doomed = await Promise.all(
         Array.from({ length: WORKERS }, () => worker({ FLEET_CONCURRENCY: String(RUNNING / WORKERS) })),
