@@ -1,13 +1,8 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Worker } from 'bullmq';
 import { messageOf } from '../errors.js';
+import { watchStalls } from './event-loop-stalls.js';
 import type { Logger } from './logger.js';
 import type { RunningJobs } from './running-jobs.js';
-
-const NANOSECONDS_A_MS = 1_000_000;
-
-/** Resolution of the event loop delay's measurement, in milliseconds. */
-const RESOLUTION_MS = 50;
 
 /**
  * Handles jobs whose lock could not be renewed, because this process was stopped, its event loop was blocked, or Redis was
@@ -22,19 +17,17 @@ export function watchLocks(
   lockMs: number,
   logger: Logger,
 ): void {
-  const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  lag.enable();
-  worker.on('locksRenewed', () => lag.reset());
-  worker.on('closed', () => lag.disable());
-  const lagMs = () => Math.round(lag.max / NANOSECONDS_A_MS);
+  const stalls = watchStalls();
+  worker.on('locksRenewed', () => stalls.reset());
+  worker.on('closed', () => stalls.stop());
   worker.on('error', ({ message }) => {
     if (!/\block\b/i.test(message)) return;
-    logger.warn(`a job was lost with its lock (event loop lag: up to ${lagMs()} ms): ${message}`);
+    logger.warn(`a job was lost with its lock (event loop lag: up to ${stalls.maxMs()} ms): ${message}`);
     const jobId = /\bjob (\S+?)[.\s]/.exec(message)?.[1];
     if (jobId !== undefined) running.clearMarkerOfEnded(`${queueKey}:${jobId}`, logger);
   });
   worker.on('lockRenewalFailed', (jobIds: string[]) => {
-    const eventLoopLagMs = lagMs();
+    const eventLoopLagMs = stalls.maxMs();
     for (const jobId of jobIds) {
       running.reclaimLock(queueKey, jobId, lockMs).then(
         (reclaimed) => {

@@ -5,8 +5,8 @@ import { REPORT_MS, removeWorkerReport, writeWorkerReport } from '../queues/work
 import type { Logger } from './logger.js';
 
 const NANOSECONDS = 1e9;
-/** Resolution of the event loop delay's measurement, in milliseconds. */
-const RESOLUTION_MS = 20;
+/** Resolution of the event loop delay's measurement, in milliseconds: so often an idle worker wakes up for it. */
+const RESOLUTION_MS = 50;
 
 /** Reports the state of this worker's process to Redis at regular intervals, until it is stopped. */
 export class WorkerReporter {
