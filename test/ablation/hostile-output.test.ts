@@ -70,7 +70,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
         }
         expect(reading.unusable === undefined).toBe(reading.variants.length > 0);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -81,7 +81,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
         const summary = await summarizeAblation({ ablationCode: '', rawOutput });
         expect(findUnsupportedNumbers({ summary, rawOutput, ablationCode: '' }).unsupported).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -93,7 +93,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
           expect(solution.includes(code_block)).toBe(true);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 

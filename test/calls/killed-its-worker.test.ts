@@ -6,7 +6,7 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
-import { testProgram } from '../support/programs.js';
+import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 const PROGRAM = testProgram('test/calls/crashing-worker');
@@ -41,7 +41,7 @@ function superviseWorker(): void {
   supervised = true;
   crashes = 0;
   const start = () => {
-    worker = spawn(process.execPath, [PROGRAM, redis.url, test.fleet.prefix], {
+    worker = spawn(process.execPath, [...PROGRAM_FLAGS, PROGRAM, redis.url, test.fleet.prefix], {
       stdio: 'ignore',
     });
     worker.once('exit', () => {
@@ -55,7 +55,7 @@ function superviseWorker(): void {
 
 /** One worker process whose output is read. */
 function talkingWorker(which: string): { printed(text: string): Promise<void>; end(): Promise<void> } {
-  const child = spawn(process.execPath, [PROGRAM, redis.url, test.fleet.prefix, which], {
+  const child = spawn(process.execPath, [...PROGRAM_FLAGS, PROGRAM, redis.url, test.fleet.prefix, which], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');

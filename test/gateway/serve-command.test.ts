@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fleetCommand } from '../support/fleet-command.js';
-import { testProgram } from '../support/programs.js';
+import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
 import { sendTo } from './gateway-fixture.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'serve-'));
@@ -31,7 +31,7 @@ const token = (...args: string[]) => fleetCommand(['token', ...args], { env });
 
 /** The real command on the embedded Redis of a project folder. */
 function fleet(args: readonly string[]): Run {
-  const child = spawn(process.execPath, [testProgram('src/cli/main'), ...args], {
+  const child = spawn(process.execPath, [...PROGRAM_FLAGS, testProgram('src/cli/main'), ...args], {
     env: { ...process.env, ...env },
   });
   processes.push(child);

@@ -197,8 +197,8 @@ const ALL_TWINS = ['first.txt', 'kinds.txt', 'ninth.jsonl'].flatMap((file) =>
   ),
 );
 
-/** Every other one: a proof takes longer than an analysis. */
-const TWINS = ALL_TWINS.filter((_, at) => at % 2 === 0);
+/** Every fourth one: a proof takes longer than an analysis. */
+const TWINS = ALL_TWINS.filter((_, at) => at % 4 === 0);
 
 it('an honest correction is not rejected', async () => {
   const rejected: string[] = [];
@@ -221,6 +221,6 @@ it('an honest correction is not rejected', async () => {
     });
     if (!checked.ok) rejected.push(`${id}: ${checked.problem}`);
   }
-  expect(TWINS.length).toBeGreaterThan(40);
+  expect(TWINS.length).toBeGreaterThan(20);
   expect(rejected).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
 import { canRunHere, runHere } from './command-in-process.js';
-import { testProgram } from './programs.js';
+import { PROGRAM_FLAGS, testProgram } from './programs.js';
 
 const MAIN = testProgram('src/cli/main');
 
@@ -40,7 +40,7 @@ export async function fleetCommand(
   if (options.ownProcess !== true && canRunHere(args, options.env)) {
     return runHere(args, options.cwd ?? emptyFolder(), options.env, options.input);
   }
-  const { stdout, stderr, exitCode } = await execa(process.execPath, [MAIN, ...args], {
+  const { stdout, stderr, exitCode } = await execa(process.execPath, [...PROGRAM_FLAGS, MAIN, ...args], {
     cwd: options.cwd ?? emptyFolder(),
     env: { ...options.env },
     input: options.input ?? '',
@@ -67,7 +67,7 @@ export interface RunningCommand {
 
 /** Starts the `fleet` command as a process and leaves it running. */
 export function startFleetCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...PROGRAM_FLAGS, MAIN, ...args], {
     cwd: options.cwd ?? emptyFolder(),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
