@@ -8,9 +8,9 @@ interface Stall {
   readonly ms: number;
 }
 
-/** Tells how long the event loop stood still. */
+/** Tells how long the event loop was blocked. */
 export interface StallWatch {
-  /** Starts anew: earlier stalls do not count any more. */
+  /** Starts again: earlier stalls do not count any more. */
   reset(): void;
   /** The longest stall since the last `reset`, in milliseconds; 0: none. */
   maxMs(): number;

@@ -8,7 +8,7 @@ function block(ms: number): void {
   while (performance.now() < end);
 }
 
-it('tells the longest stall since it was asked to start anew, also while its end has not been noticed yet', async () => {
+it('tells the longest stall since it was asked to start again, also while its end has not been noticed yet', async () => {
   const [early, late] = [watchStalls(), watchStalls()];
   onTestFinished(() => {
     for (const watch of [early, late]) watch.stop();
