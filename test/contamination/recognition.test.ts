@@ -18,14 +18,20 @@ const MIN_RECALL: Readonly<Record<string, number>> = {
   'prose-light-reword': 0.8,
 };
 
+/** Set by `npm run test:labeled`, which continuous integration runs: `npm test` takes a part of the pairs that thresholds were chosen on. */
+const takesAll = process.env.ALL_LABELED_SCRIPTS === '1';
+const PART = 3;
+
 describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solutions, %s pairs', (part) => {
+  const isWhole = takesAll || part !== 'tuning';
   let report: EvaluationReport;
   beforeAll(async () => {
-    report = reportOn(await evaluatePairs(buildPairs(part)));
+    const pairs = [...buildPairs(part)].filter((_, at) => isWhole || at % PART === 0);
+    report = reportOn(await evaluatePairs(pairs));
   });
 
   it('SPEC-SIL-009: finds at least 97 % of all copies', () => {
-    expect(report.recall.of).toBeGreaterThan(500);
+    expect(report.recall.of).toBeGreaterThan(isWhole ? 500 : 150);
     expect(report.recall.fraction).toBeGreaterThanOrEqual(0.97);
   });
 
@@ -37,7 +43,7 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
   });
 
   it('SPEC-SIL-009: flags at most one honest solution in a hundred', () => {
-    expect(report.falsePositives.of).toBeGreaterThan(250);
+    expect(report.falsePositives.of).toBeGreaterThan(isWhole ? 250 : 80);
     expect(report.falsePositives.fraction).toBeLessThanOrEqual(0.01);
     for (const kind of ['same-task-independent', 'same-task-textbook']) {
       const sameTask = report.kinds.find((each) => each.kind === kind);
@@ -52,10 +58,11 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
     }
   });
 
-  it('SPEC-SIL-009: the documentation shows this very reliability table', () => {
-    const page = readFileSync(new URL('../../docs/contamination.md', import.meta.url), 'utf8');
-    expect(page).toContain(reliabilityTable(part, report));
-  });
+  if (isWhole)
+    it('SPEC-SIL-009: the documentation shows this very reliability table', () => {
+      const page = readFileSync(new URL('../../docs/contamination.md', import.meta.url), 'utf8');
+      expect(page).toContain(reliabilityTable(part, report));
+    });
 });
 
 describe('SPEC-SIL-009: programs written after the checks, and copies disguised by hand', () => {
