@@ -273,3 +273,35 @@ describe('a line that stays and shows the columns of a table', () => {
     expect(shown).not.toContain('X_tr = X_tr.loc[:, best.get_support()]');
   });
 });
+
+describe('a feature that says what the label is', () => {
+  const made = 'df["per_hour"] = df["level"] / df["hours"]';
+  const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, df["level"], random_state=3)';
+
+  it('REQ-SF-019: is left out of the list of the features', async () => {
+    const list = 'feats = ["wind", "per_hour", "moon"]';
+    const source = script(made, list, 'X = df[feats]', split);
+    expect(await corrected(source)).toBe(source.replace('"per_hour", "moon"', '"moon"'));
+  });
+
+  it.each([
+    ['columns=["level", "day"]', 'columns=["level", "day", "per_hour"]'],
+    ['columns="level"', 'columns=["level", "per_hour"]'],
+    ["['level'], axis=1", "['level', 'per_hour'], axis=1"],
+  ])('is dropped beside the label (%s)', async (drop, more) => {
+    const source = script(made, `X = df.drop(${drop})`, split);
+    expect(await corrected(source)).toBe(source.replace(`drop(${drop})`, () => `drop(${more})`));
+  });
+
+  it.each([
+    [
+      'where the number of features is written out',
+      ['X = df.drop(columns=["level"])', split, 'print([[1.5, 2]])'],
+    ],
+    ['where two lists have it', ['shown = ["per_hour", "wind"]', 'X = df[["wind", "per_hour"]]', split]],
+    ['where nothing drops the label', ['X = df[df.columns[2:]]', split]],
+  ])('is not %s', async (_, lines) => {
+    const source = script(made, ...lines);
+    expect(await corrected(source)).not.toContain('import');
+  });
+});

@@ -51,6 +51,7 @@ describe('what is learned before a split with a seed', () => {
       'X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=1)',
       'model = LogisticRegression().fit(X_train, y_train)',
       'print("Final Validation Performance:", model.score(X_test, y_test))',
+      'print(X[:5])',
       '',
     ].join('\n');
     expect(await repairOf(source)).toContain(

@@ -231,3 +231,82 @@ it('REQ-SF-019: the least value that is subtracted is that of the training part,
   expect(text).toContain('X_va = (X_va - train_min) / (train_max - train_min)');
   expect(text).not.toContain('np.min(X_va');
 });
+
+describe('numbers that a corrected statistic meets', () => {
+  const fit = [
+    'm = LGBMClassifier().fit(tr[["f", "b"]], tr["y"])',
+    'print(m.score(te[["f", "b"]], te["y"]))',
+  ];
+  const head = [
+    'import pandas as pd',
+    'from lightgbm import LGBMClassifier',
+    'from sklearn.model_selection import train_test_split',
+    'df = pd.read_csv("a.csv")',
+  ];
+  const split = 'tr, te = train_test_split(df, random_state=0)';
+  const correctedOf = async (...lines: string[]): Promise<string> => {
+    const source = [...head, ...lines, ...fit, ''].join('\n');
+    const [finding] = (await analyzeLeakage(source)).findings;
+    const repair = await repairLeak(source, finding?.codeBlock ?? '');
+    return repair.ok ? source.replace(repair.codeBlock, () => repair.replacement) : repair.reason;
+  };
+
+  it.each(['len(df)', 'df.shape[0]'])(
+    'counts are divided by the rows that they are of (%s)',
+    async (rows) => {
+      const text = await correctedOf(`df["f"] = df["c"].map(df["c"].value_counts()) / ${rows}`, split);
+      expect(text).toMatch(/te\["f"\] = te\["c"\].* \/ (len\(tr\)|tr\.shape\[0\])/);
+    },
+  );
+
+  it('columns that are listed after the split are those of the training part', async () => {
+    const text = await correctedOf(
+      'df["f"] = df.groupby("c")["a"].transform("mean")',
+      split,
+      'cols = [c for c in df.columns if c != "y"]',
+    );
+    expect(text).toContain('for c in tr.columns');
+  });
+
+  it('several keys are looked up together, in groups with a name of their own too', async () => {
+    const text = await correctedOf('g = df.groupby(["c", "d"]).a', 'df["f"] = g.transform("mean")', split);
+    expect(text).toContain('te["f"] = te[["c", "d"]].join(f_by_group, on=["c", "d"])["f_by_group"]');
+    expect(text).not.toContain('g = ');
+  });
+
+  it('but not of groups whose table has changed since', async () => {
+    const text = await correctedOf(
+      'g = df.groupby("c")["a"]',
+      'df = df.sort_values("b")',
+      'df["f"] = g.transform("mean")',
+      split,
+    );
+    expect(text).toMatch(/^Not rewritten/);
+  });
+
+  it('a line that prints is printed once, of the training part', async () => {
+    const text = await correctedOf(
+      'from sklearn.feature_extraction.text import CountVectorizer',
+      'words = CountVectorizer()',
+      'X = words.fit_transform(df["text"])',
+      'print("words", X.shape)',
+      'a, b, c, d = train_test_split(X, df["y"], random_state=0)',
+      'tr, te = pd.DataFrame({"f": a, "y": c}), pd.DataFrame({"f": b, "y": d})',
+    );
+    expect(text.match(/print\("words.*/g)).toEqual(['print("words", a.shape)']);
+  });
+
+  it('another table is filled with the same number, which gets a name', async () => {
+    const text = await correctedOf(
+      'other = pd.read_csv("b.csv")',
+      'df = df.fillna(df.mean())',
+      'other = other.fillna(df.mean())',
+      'X = df.drop(columns=["y"]).copy()',
+      'X["f"] = X["b"] * 2',
+      'X, y = X.copy(), df["y"]',
+      'tr, te, y_tr, y_te = train_test_split(X, y, random_state=0)',
+      'tr["y"], te["y"] = y_tr, y_te',
+    );
+    expect(text).toContain('other = other.fillna(df_mean)');
+  });
+});

@@ -55,7 +55,7 @@ const WORK_PER_NODE = 100;
 const SPLIT_NOT_FOUND = 'the split is not in the block';
 /** Why a way to rewrite is not one for this script at all. */
 const OF_OTHER_SCRIPTS =
-  /the split is not in the block|no loop over folds|no cross-validation|no concatenation|no loop over tables|no division of|does not give one table|is not one assignment|no line in the block|takes more than the rows|holds another fit|are more than the scored part|are the first ones is not clear|by its first and its last rows|takes more than rows and labels/;
+  /the split is not in the block|no loop over folds|no cross-validation|no concatenation|no loop over tables|no division of|does not give one table|is not one assignment|no line in the block|takes more than the rows|holds another fit|are more than the scored part|are the first ones is not clear|by its first and its last rows|takes more than rows and labels|several fits would have to go into the loop$/;
 
 type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 

@@ -15,6 +15,7 @@ import { readBeforeChange } from './read-before-change.js';
 import { recordedScoreRead } from './recorded-scores.js';
 import { otherExperiment } from './same-experiment.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
+import { statisticTakenAgain } from './statistic-again.js';
 import { mixedRows, otherFits, otherSteps } from './steps/same-steps.js';
 import { otherShapeShown } from './steps/shown-shapes.js';
 import { leavesGroupsOut, rejectsCategories } from './unknown-values.js';
@@ -34,6 +35,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   columnNotDivided,
   columnsListedBefore,
   readBeforeChange,
+  statisticTakenAgain,
   recordedScoreRead,
   learnedOfScored,
   otherEffects,

@@ -24,12 +24,23 @@ const MAY_DIFFER: readonly (readonly [RegExp, string])[] = [
 /** Whether a correction of the experiment changes more than the division of the rows, windows and fills. */
 export function otherExperiment({ before, after, leaks }: ScriptChange): string | undefined {
   if (!leaks.every(({ kind }) => OF_EXPERIMENT.has(kind))) return undefined;
-  const [was, is] = [linesOf(before), linesOf(after)];
+  const columns = leaks.flatMap(({ subject }) => /^column `(.+)`$/.exec(subject)?.[1] ?? []);
+  const [was, is] = [before, after].map((version) =>
+    linesOf(version).map((line) => columns.reduce(withoutColumn, line)),
+  ) as [string[], string[]];
   const lost = was.find((line) => !is.includes(line));
   if (lost !== undefined) return `\`${lost}\` would not be as it was`;
   return was.join('\n') === is.join('\n')
     ? undefined
     : 'the rewrite has other lines, or has them in another order';
+}
+
+/** A line without the name of a column in its lists, which a feature that says what the label is leaves or gets into. */
+function withoutColumn(line: string, column: string): string {
+  const name = `["']${column.replaceAll(/[^\w]/g, '\\$&')}["']`;
+  return line
+    .replaceAll(new RegExp(`,${name}(?=[,\\]])|(?<=\\[)${name},`, 'g'), '')
+    .replaceAll(/\[(["'][^"'\][]*["'])\]/g, '$1');
 }
 
 /** The statements of a block without what may differ; a split is written as its parts, however it is made. */

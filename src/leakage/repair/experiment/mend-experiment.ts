@@ -4,6 +4,7 @@ import type { Span } from '../../syntax/ast.js';
 import { declined, edited, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
 import { divideByGroup } from './by-group.js';
 import { divideInOrder } from './in-order.js';
+import { leaveOutColumn } from './leave-out-column.js';
 import { leaveOutOwnLabel, takePastValues } from './past-windows.js';
 
 /** What mends one leak, or why nothing is certain to. */
@@ -16,8 +17,14 @@ const WAYS: Ways = {
   'shuffled-time': divideInOrder,
   'group-overlap': divideByGroup,
   'future-values': takePastValues,
-  'label-in-features': leaveOutOwnLabel,
+  'label-in-features': leaveOutLabel,
 };
+
+/** A window ends before its row, and any other feature that says what the label is goes. */
+function leaveOutLabel(context: RepairContext, leak: Leak): Mending {
+  const window = leaveOutOwnLabel(context, leak);
+  return 'declined' in window ? leaveOutColumn(context, leak) : window;
+}
 
 /**
  * Leaks that change what is measured: the rows are divided in order or by group instead of at random, and windows end before

@@ -22,6 +22,10 @@ import { importOf } from './imported-from.js';
 import { type Preparation, preparationFrom } from './preparation.js';
 import { isReadAfter, usedWithFoldModels } from './used-after-folds.js';
 
+/** A fit on all rows, of what is not just another name of each value. */
+const LEARNS_FROM_ALL =
+  /(?:Scaler|Transformer|Imputer|Vectorizer|PCA|SVD|NMF|KMeans|SelectKBest|SelectPercentile)\([^()]*\)\.fit_transform\(/;
+
 const CLONED = /^(sklearn|imblearn|category_encoders|feature_engine|lightgbm|xgboost)\b/;
 
 /**
@@ -142,6 +146,9 @@ async function replayed(
     // The first line comes after its indentation.
     lines[lines.length - text.split(/\r?\n/).length] = text.split(/\r?\n/)[0] ?? '';
   }
+  // Lines that an earlier correction left for what is outside of the folds would be made in them as well.
+  const again = lines.find((line) => LEARNS_FROM_ALL.test(line));
+  if (again !== undefined) throw new NotFollowed('a line of the preparation would still learn from all rows');
   const text = lines.join('\n');
   const module = await parseModule(text);
   if (!module.parsed) throw new NotFollowed('the lines cannot be said once more');

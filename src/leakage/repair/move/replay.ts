@@ -12,6 +12,7 @@ import {
 } from '../../syntax/walk.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
 import { COUNTS, missingWithoutKeys, STOPS_AT_GAPS } from '../group-fallback.js';
+import { dividedByRows } from '../number-of-rows.js';
 import { OrderedEffects } from '../order/ordered-effects.js';
 import { worksRowByRow } from './dependence.js';
 import { type GroupTransform, groupTransformIn } from './group-transform.js';
@@ -122,6 +123,7 @@ export class Replay {
     const edits: TextEdit[] = [...named].map(([node, text]) => ({ start: node.start, end: node.end, text }));
     const covered = (part: Span): boolean =>
       edits.some((edit) => part.start < edit.end && edit.start < part.end);
+    const ofTraining = new Set<Expr>(dividedByRows(this.#expressionsOf(span)));
     for (const part of this.#expressionsOf(span)) {
       if (covered(part)) continue;
       const whole = this.#mapping.expressions.get(this.#text(part));
@@ -129,7 +131,11 @@ export class Replay {
       if (whole !== undefined && part.type !== 'constant')
         edits.push({ start: part.start, end: part.end, text: partFor(whole, side) });
       else if (parts !== undefined)
-        edits.push({ start: part.start, end: part.end, text: partFor(parts, side) });
+        edits.push({
+          start: part.start,
+          end: part.end,
+          text: partFor(parts, ofTraining.has(part) ? 'train' : side),
+        });
     }
     if (side !== 'train') edits.push(...this.#transforms(span, covered));
     return edited(this.#context.source, span, edits);
@@ -177,11 +183,12 @@ export class Replay {
     );
   }
 
-  /** A figure, or a table that a cell shows: one is shown as before, that of the rows which the model learns from. */
+  /** A figure, a line that prints, or a table that a cell shows: one as before, that of the rows which the model learns from. */
   #isShown(statement: Stmt): boolean {
     if (statement.type !== 'expression') return false;
     if (this.#effects.draws(statement)) return true;
     let { value } = statement;
+    if (value.type === 'call' && value.callee.type === 'name' && value.callee.id === 'print') return true;
     while (value.type !== 'name') {
       if (value.type === 'call') {
         if (value.callee.type !== 'attribute' || !SHOWS.test(value.callee.name)) return false;

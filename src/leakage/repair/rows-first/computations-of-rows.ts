@@ -12,8 +12,9 @@ import {
 } from '../../syntax/walk.js';
 import { overlapOf, type Region, sameRows } from '../../values/region.js';
 import { countText } from '../../values/work.js';
-import { freshName, type RepairContext, type TextEdit } from '../context.js';
+import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
 import { helpersOf, whyNotOnlyLearned } from '../helper-calls.js';
+import { dividedByRows } from '../number-of-rows.js';
 import { isRowValue } from '../row-values.js';
 import {
   clustersOfAllRows,
@@ -21,6 +22,7 @@ import {
   readQuantileBins,
   sayQuantileBins,
 } from './clusters-and-bins.js';
+import { fillsAlike } from './fills-alike.js';
 import {
   groupLoopAround,
   isOfOneGroup,
@@ -89,7 +91,47 @@ export class Saying {
       edits.findIndex(
         ({ start, end, text }) => start === edit.start && end === edit.end && text === edit.text,
       ) === at;
-    return [...edits.filter(isFirst), ...fallbacks];
+    return this.#withFillsAlike([...edits.filter(isFirst), ...this.#numbersOfRows(), ...fallbacks]);
+  }
+
+  /** `counts / len(frame)`: of counts that are learned on some rows, by the number of these. */
+  #numbersOfRows(): TextEdit[] {
+    const learned = new Set<string>();
+    const edits: TextEdit[] = [];
+    const first = Math.min(...this.#context.leaks.map(({ statement }) => statement.start));
+    for (const outer of this.#anchor.suite.statements) {
+      for (const statement of outer.end <= first ? [] : statementsIn(outer)) {
+        if (statement.end > this.#context.block.end || statement.type !== 'assign') continue;
+        const isLeaky = this.#context.leaks.some((leak) => leak.statement === statement);
+        const parts = ownExpressions(statement).flatMap((own) => [...expressionsIn(own)]);
+        if (!isLeaky && !parts.some((part) => part.type === 'name' && learned.has(part.id))) continue;
+        if (isLeaky)
+          for (const target of statement.targets) if (target.type === 'name') learned.add(target.id);
+        for (const name of dividedByRows(parts))
+          if (hasRows(this.#context, this.#leak, name.id))
+            edits.push({ start: name.end, end: name.end, text: this.#earlier.ofFrame });
+      }
+    }
+    return edits;
+  }
+
+  /**
+   * `test = test.fillna(train.mean())` after `train = train.fillna(train.mean())`: the mean of the filled table is the one that it
+   * was filled with, and gets a name, so that both tables are filled with it.
+   */
+  #withFillsAlike(edits: TextEdit[]): TextEdit[] {
+    let all = edits;
+    for (const { statement, node } of this.#context.leaks) {
+      const again = fillsAlike(this.#context, statement, node);
+      if (again.length === 0) continue;
+      const isWithin = ({ start, end }: TextEdit): boolean => start >= node.start && end <= node.end;
+      const name = this.#fresh(`${rootName(node)}_${node.type === 'call' ? calleeName(node) : 'value'}`);
+      const value = edited(this.#context.source, node, all.filter(isWithin));
+      this.#lines.set(statement, [...(this.#lines.get(statement) ?? []), `${name} = ${value}`]);
+      const named = [node, ...again].map(({ start, end }) => ({ start, end, text: name }));
+      all = [...all.filter((edit) => !isWithin(edit)), ...named];
+    }
+    return all;
   }
 
   /** The edits, with the lines that have to be before their statements; the division comes before the anchor. */

@@ -1,5 +1,13 @@
 import type { Call, Expr, Name, Stmt } from '../../syntax/ast.js';
-import { calleeName, namesInExpression, ownExpressions, partsOf, statementsIn } from '../../syntax/walk.js';
+import {
+  calleeName,
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  partsOf,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
 import type { Fit } from './fitted-table.js';
@@ -35,7 +43,7 @@ export function usesOf({ source, module }: RepairContext, fits: readonly Fit[]):
         const isOutput = (fit: Fit): boolean => fit.output === name.id || fit.outputLabels === name.id;
         const maker = fits.findLast((fit) => fit.statement.end <= at && isOutput(fit));
         if (maker === last && parent?.type === 'call' && isValidated(parent, name, last)) {
-          const problem = whyNotValidated(source, fits, parent);
+          const problem = whyNotValidated(source, fits, parent) ?? tunedOnFitted(module, last, parent);
           if (problem !== undefined) return problem;
           validations.add(parent);
           statements.add(outermost(inner, last.statement));
@@ -84,6 +92,22 @@ function whyNotValidated(source: string, fits: readonly Fit[], call: Call): stri
   return source.slice(labels.value.start, labels.value.end) === wanted
     ? undefined
     : 'the fit and the cross-validation take other labels';
+}
+
+/** `cross_val_score(search.best_estimator_, X_sel, y)`: the model was tuned on the table that is fitted on all rows. */
+function tunedOnFitted(module: RepairContext['module'], { output }: Fit, call: Call): string | undefined {
+  const [model] = call.args;
+  const tuned = model?.value.type === 'attribute' ? rootName(model.value) : undefined;
+  if (tuned === undefined) return undefined;
+  for (const statement of module.body.statements.flatMap((outer) => [...statementsIn(outer)])) {
+    if (statement.end > call.start) continue;
+    for (const part of ownExpressions(statement).flatMap((own) => [...expressionsIn(own)])) {
+      const isFit = part.type === 'call' && calleeName(part) === 'fit' && rootName(part.callee) === tuned;
+      if (isFit && part.args.some(({ value }) => rootName(value) === output))
+        return `\`${tuned}\` is tuned on \`${output}\`, which is fitted on all rows`;
+    }
+  }
+  return undefined;
 }
 
 /** A table that other lines change on the way to the last cross-validation. */
