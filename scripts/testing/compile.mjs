@@ -37,7 +37,6 @@ const TEST_ENTRIES = [
   'fuzz/harness/child.ts',
   'scripts/evaluation/contamination.ts',
   'test/cli/hostile-printers.ts',
-  'test/fleet/embedded-redis-user.ts',
   'test/fleet/forgetful-kinds.ts',
   'test/fuzz/broken-targets.ts',
   'test/kinds/word-kinds.ts',
@@ -59,6 +58,7 @@ const CACHED_PROGRAMS = [
   'test/calls/batch-worker.ts',
   'test/calls/counting-worker.ts',
   'test/calls/crashing-worker.ts',
+  'test/fleet/embedded-redis-user.ts',
   'test/fleet/isolated-program.ts',
 ];
 /** Loads such a bundle, from the folder of the bundles. */

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findInterpreter } from '../../examples/pipeline-ts/python-process.js';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder } from '../support/fleet-command.js';
-import { testProgram } from '../support/programs.js';
+import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
 
 const interpreter = await findInterpreter();
 if (interpreter === undefined) {
@@ -17,7 +17,7 @@ if (interpreter === undefined) {
 async function runExample(...args: string[]) {
   const { stdout, stderr, exitCode } = await execa(
     process.execPath,
-    [testProgram('examples/pipeline-ts/main'), ...args],
+    [...PROGRAM_FLAGS, testProgram('examples/pipeline-ts/main'), ...args],
     {
       cwd: emptyFolder(),
       reject: false,

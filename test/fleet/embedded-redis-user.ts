@@ -5,15 +5,19 @@ import { once } from 'node:events';
 import { toFleetError } from '../../src/errors.js';
 import { acquireEmbeddedRedis, acquireThrowawayRedis } from '../../src/fleet/embedded-redis.js';
 
-try {
-  const folder = process.argv[2];
-  const redis = await (folder === undefined ? acquireThrowawayRedis() : acquireEmbeddedRedis(folder));
-  console.log(`acquired ${redis.url}`);
-  await once(process.stdin, 'data');
-  await redis.release();
-  console.log('released');
-} catch (thrown) {
-  const { code, message } = toFleetError(thrown);
-  console.log(`failed ${code} ${message}`);
+async function useRedis(): Promise<void> {
+  try {
+    const folder = process.argv[2];
+    const redis = await (folder === undefined ? acquireThrowawayRedis() : acquireEmbeddedRedis(folder));
+    console.log(`acquired ${redis.url}`);
+    await once(process.stdin, 'data');
+    await redis.release();
+    console.log('released');
+  } catch (thrown) {
+    const { code, message } = toFleetError(thrown);
+    console.log(`failed ${code} ${message}`);
+  }
+  process.stdin.destroy();
 }
-process.stdin.destroy();
+
+await useRedis();

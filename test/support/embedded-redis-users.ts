@@ -6,7 +6,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { startOfProcess } from '../../src/fleet/embedded-redis-lock.js';
 import { projectStatePath } from '../../src/fleet/project-state.js';
 import { connectProducer } from '../../src/queues/connection.js';
-import { testProgram } from './programs.js';
+import { PROGRAM_FLAGS, testProgram } from './programs.js';
 
 const PROGRAM = testProgram('test/fleet/embedded-redis-user');
 
@@ -17,11 +17,15 @@ export class RedisUser {
   readonly #answers: AsyncIterator<string>;
 
   constructor(folder: string | undefined, options: SpawnOptions = {}) {
-    this.process = spawn(process.execPath, [PROGRAM, ...(folder === undefined ? [] : [folder])], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      detached: true,
-      ...options,
-    });
+    this.process = spawn(
+      process.execPath,
+      [...PROGRAM_FLAGS, PROGRAM, ...(folder === undefined ? [] : [folder])],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        detached: true,
+        ...options,
+      },
+    );
     if (this.process.stdout === null) throw new Error('no standard output');
     this.#lines = createInterface(this.process.stdout);
     this.#answers = this.#lines[Symbol.asyncIterator]();
