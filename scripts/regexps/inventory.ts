@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Node, parse } from 'acorn';
-import { COMMAND_BUNDLE, THREADS } from '../bundle.mjs';
+import { THREADS } from '../bundle.mjs';
 
 export interface FoundExpression {
   readonly source: string;
@@ -96,8 +96,9 @@ export async function regularExpressionsIn(folder: string): Promise<Inventory> {
   };
   const sites: Site[] = [];
   // What the bundle of the command line builds, the modules in it build as well.
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.js') && !file.startsWith(`${COMMAND_BUNDLE}/`),
+  // The bundles of the command line and of the thread of most checks end with `.cjs`: their modules are here by themselves.
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.js'),
   );
   for (const file of files.sort()) {
     const text = readFileSync(join(folder, file), 'utf8');
