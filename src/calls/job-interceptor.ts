@@ -81,6 +81,7 @@ interface CallToSend {
   readonly estimate: CallEstimate;
   /** The prefix for which it waits until the provider has cached it. */
   readonly prefix: CachedPrefix | undefined;
+  readonly maxCacheWaitMs: number;
 }
 
 /** A call that cannot be sent yet. */
@@ -158,12 +159,15 @@ export class JobInterceptor implements CallInterceptor {
     const awaited = this.#known.isAwaited(call) ? this.#known.keyOf(call) : undefined;
     await this.#lines.await(call, ledger, estimate, signal, awaited);
     const plan = ledger.plan(call, estimate.likelyUsd);
-    const prefix = this.#control.cacheWaitMs > 0 ? cachedPrefix(call) : undefined;
+    const { cacheWaitMs } = this.#control;
+    const prefix = cacheWaitMs > 0 ? cachedPrefix(call) : undefined;
+    // Only its first send waits: a wait in the queue would make the retries of a failing provider begin from the start.
+    const maxCacheWaitMs = ledger.wasSent(call) ? 0 : cacheWaitMs;
     let remainingWaitMs = this.#control.shortWaitMs;
     // A job that had another call under way does not leave its answer behind for a wait of some seconds.
     let keepsSlot = this.#inFlight.size > 0;
     for (;;) {
-      const wait = await this.#tryToSend(call, { ...plan, estimate, prefix }, signal);
+      const wait = await this.#tryToSend(call, { ...plan, estimate, prefix, maxCacheWaitMs }, signal);
       if (wait === undefined) break;
       keepsSlot ||= this.#inFlight.size > 0;
       if (wait.tryInMs > remainingWaitMs && !(wait.isForCache && keepsSlot)) throw wait.deferred;
@@ -296,10 +300,10 @@ export class JobInterceptor implements CallInterceptor {
   /** Undefined if the call is admitted; else what it waits for. */
   async #tryToSend(
     call: PlannedCall,
-    { number, sent, estimate, prefix }: CallToSend,
+    { number, sent, estimate, prefix, maxCacheWaitMs }: CallToSend,
     signal: AbortSignal,
   ): Promise<CallWait | undefined> {
-    const { budgetUsd, callWaitMs, cacheWaitMs } = this.#control;
+    const { budgetUsd, callWaitMs } = this.#control;
     const { run, runBudgetUsd } = this.#job;
     const numbers: AdmittedCall = {
       number,
@@ -309,7 +313,7 @@ export class JobInterceptor implements CallInterceptor {
       reserved: rateReservation(estimate),
       limits: this.#configured(call.model),
       maxWaitMs: limit(callWaitMs),
-      maxCacheWaitMs: cacheWaitMs,
+      maxCacheWaitMs,
     };
     const prefixKey = prefix && promptPrefixKey(this.#control.prefix, prefix.digest);
     const reply = await this.#script(

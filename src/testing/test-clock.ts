@@ -3,7 +3,8 @@ import type { Clock } from '../calls/clock.js';
 /**
  * A clock that a test moves on, for the waits of agent calls. Pass it to the runner, for those between retries, and to the worker as
  * `calls: { clock, now: () => clock.now(), shortWaitMs: Infinity }`, for rate limits and quotas: a job that waits longer than
- * `shortWaitMs` goes back to the queue. Waits there, locks of jobs and leases of evaluations go by real time.
+ * `shortWaitMs` goes back to the queue. Waits there, locks of jobs and leases of evaluations go by real time. Add
+ * `cacheWaitMs: 0` unless the test also moves the clock for calls that wait for the prompt cache.
  */
 export class TestClock implements Clock {
   #now: number;

@@ -293,6 +293,22 @@ describe('a call that waits for the cache', () => {
     expect(cache.uses).toEqual(['write', 'read']);
   });
 
+  it('was never sent before: retries go at once, so that a provider that fails slowly uses up the retries', async () => {
+    await serve(new ProviderCache());
+    const call = longCall('failing');
+    const failing = fleet.job();
+    await failing.takeOver();
+    const interceptor = failing.interceptor({ shortWaitMs: 0 });
+    await interceptor.admit(call);
+    await interceptor.settle(call, { class: 'unreachable', detail: 'the connection was reset' });
+    const other = fleet.job();
+    await other.takeOver();
+    await other.interceptor({ shortWaitMs: 0 }).admit(longCall('other'));
+    await expect(interceptor.admit(call)).resolves.toBeUndefined();
+    // So does the next attempt of the job.
+    await expect(failing.interceptor({ shortWaitMs: 0 }).admit(call)).resolves.toBeUndefined();
+  });
+
   it('is not sent if its job is cancelled, and the others go on', async () => {
     const { cache, begin } = await serveDelayed();
     const calls = callingAtOnce(3);

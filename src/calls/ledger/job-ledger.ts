@@ -146,6 +146,11 @@ export class JobLedger {
     return this.#of(call).some(({ line }) => line !== undefined);
   }
 
+  /** Whether a call like this one was ever sent by itself. */
+  wasSent(call: PlannedCall): boolean {
+    return this.#of(call).some(({ line }) => line === undefined);
+  }
+
   /** Notes that the line of a call was removed before it was sent. */
   removed(call: PlannedCall, line: string): void {
     const entry = this.#of(call).find((each) => each.line === line);
