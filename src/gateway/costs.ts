@@ -29,7 +29,7 @@ export interface Spending {
 }
 
 /** The calls that wait in batches, or for one. */
-interface BatchedCalls {
+export interface BatchedCalls {
   /** Calls that wait for the next batch. */
   readonly queued: number;
   /** Calls in batches that were sent. */

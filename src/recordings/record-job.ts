@@ -146,6 +146,8 @@ function settingsOf(
     'result' in end
       ? (end.result.agent as { runner?: Recording['settings']['runner'] } | undefined)
       : undefined;
+  // Static-first names the offline runner where no call was made, and needs one that could have been asked.
+  const isStaticFirst = 'result' in end && end.result.staticFirst !== undefined;
   const configured = chooseRunner(agent).name;
   const called = configured === 'offline' ? 'anthropic' : configured;
   const own = priceListOf(modelPrices);
@@ -154,7 +156,7 @@ function settingsOf(
   // Payloads and agents may name other models than the configuration.
   const requested = calls.map(({ model }) => model);
   return plain({
-    runner: said?.runner ?? (calls.length > 0 ? called : configured),
+    runner: isStaticFirst ? called : (said?.runner ?? (calls.length > 0 ? called : configured)),
     opinion,
     ...(opinion === 'static-first' ? { auditFraction } : {}),
     ...(corrections === 'each' ? {} : { corrections }),

@@ -15,6 +15,7 @@ import {
 } from '../../src/producers/flows/guarded-evaluation.js';
 import { addKnownSolutions, removeKnownSolutions } from '../../src/producers/known-solutions.js';
 import { digestOf } from '../../src/queues/digest.js';
+import type { Opinion } from '../../src/queues/solution-check.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
@@ -183,15 +184,18 @@ describe('an evaluation that requires statuses', () => {
     expect(api.requests).toHaveLength(4);
   });
 
-  it.each<[string, boolean, Partial<GuardedEvaluation>]>([
-    ['is refused', false, {}],
-    ['is evaluated if an agent checked it', true, {}],
-    ['is evaluated with allowUnjudged', false, { allowUnjudged: true }],
-  ])('whose score static analysis cannot follow: %s', async (_name, hasAgent, more) => {
+  it.each<[string, boolean, Partial<GuardedEvaluation>, Opinion]>([
+    ['is refused', false, {}, 'both'],
+    ['is refused with static-first and no agent', false, {}, 'static-first'],
+    ['is evaluated if an agent checked it', true, {}, 'both'],
+    ['is evaluated if static-first asked an agent', true, {}, 'static-first'],
+    ['is evaluated with allowUnjudged', false, { allowUnjudged: true }, 'both'],
+    ['is evaluated with allowUnjudged and static-first', false, { allowUnjudged: true }, 'static-first'],
+  ])('whose score static analysis cannot follow: %s', async (_name, hasAgent, more, opinion) => {
     const solution = { content: 'import lab\nprint("Final Validation Performance:", lab.run("t.csv"))\n' };
     const request = { evaluation, solution, ...more };
     const { evaluation: submitted, check } = await addGuardedEvaluation(fleet, request);
-    await test.worker(hasAgent ? runnerFor(api) : createOfflineRunner());
+    await test.worker({ ...(hasAgent ? runnerFor(api) : createOfflineRunner()), opinion });
     const { coverage, checkedBy, notAnalyzed } = await check.result();
     expect({ coverage, checkedBy }).toEqual({ coverage: 'none', checkedBy: hasAgent ? ['agent'] : [] });
     const { job } = await findJob(fleet, submitted.id, 'evaluate');

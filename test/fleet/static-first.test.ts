@@ -8,6 +8,7 @@ import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderReport } from '../../src/cli/terminal/render-report.js';
 import { ENDED_JOB_FIELDS, endedJob, totalsOf } from '../../src/gateway/metrics/ended-job.js';
 import { FleetHttpClient } from '../../src/http-client/index.js';
+import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { listDisagreements } from '../../src/producers/disagreements.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
@@ -21,6 +22,7 @@ import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
 import { expectHarmless, HOSTILE_TEXT } from '../support/hostile-text.js';
 import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
+import { PROVIDERS } from '../support/providers.js';
 import { withPythonClient } from '../support/python-client.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -100,6 +102,31 @@ describe('static-first in a fleet', () => {
     await unchecked?.evaluation.wait();
     await expect(unchecked?.check.result()).rejects.toMatchObject({ code: 'budget-exhausted' });
     expect(await unchecked?.evaluation.state()).toBe('failed');
+  });
+});
+
+describe.each(PROVIDERS)('static-first with $provider', ({ provider, runner }) => {
+  const check = async (content: string, auditFraction: number) => {
+    const before = api.requests.length;
+    const agent = { ...runner({ apiKey: 'k', baseURL: api.url }), opinion: 'static-first' as const };
+    const result = await checkAndFixLeakage({ content }, { ...agent, auditFraction });
+    expect(result.usage.calls).toBe(api.requests.length - before);
+    return { ...result, runner: result.agent.runner };
+  };
+
+  it('asks the model only where the analysis is not certain, and for comparison', async () => {
+    expect(await check(clean('net'), 0)).toMatchObject({
+      ...{ status: 'clean', checkedBy: ['analysis'], runner: 'offline' },
+      staticFirst: { decidedBy: 'analysis' },
+    });
+    expect(await check(UNCERTAIN.replaceAll(/\bmodel\b/g, 'denied'), 0)).toMatchObject({
+      ...{ status: 'clean', checkedBy: ['agent', 'analysis'], runner: provider },
+      staticFirst: { decidedBy: 'agent', sent: 'whole' },
+    });
+    expect(await check(clean('denied'), 1)).toMatchObject({
+      ...{ status: 'clean', runner: provider },
+      staticFirst: { decidedBy: 'agent', audit: { agrees: true } },
+    });
   });
 });
 
@@ -193,6 +220,7 @@ describe('the report of a run', () => {
     await fleet.client.hset(`${spendBase(fleet.prefix)}:run:${RUN}`, {
       spent: 2e9,
       batchCalls: 3,
+      ...{ reusedCalls: 4, reusedSpent: 1e9 },
       ...{ input: 100, cacheRead: 300, cacheWrite: 100 },
     });
 
@@ -211,6 +239,7 @@ describe('the report of a run', () => {
       spentUsd: 2,
       calls: report.candidates.reduce((sum, { calls }) => sum + calls, 0),
       batchCalls: 3,
+      ...{ reusedCalls: 4, reusedUsd: 1 },
       cacheReadFraction: 0.6,
     });
     expect(report.candidates.map(({ key, status }) => [key, status])).toEqual([
@@ -232,6 +261,9 @@ describe('the report of a run', () => {
     const text = (await fleetCommand(['report', '--run', RUN], { env })).stdout;
     expect(text).toContain('candidates: 4, clean: 1, corrected: 0, left leaky: 2, failed: 1, copies: 1');
     expect(text).toContain('cost: $2.0000 for');
+    expect(text).toContain('4 more answered by other jobs, where the answers had cost $1.0000');
+    const costs = (await fleetCommand(['costs', '--run', RUN], { env })).stdout;
+    expect(costs).toContain('reused: 4 calls answered by other jobs, where the answers had cost $1.0000');
     expect(text).toContain('60 % of their input read from the prompt cache');
     expect(text.indexOf('failed: answer-invalid')).toBeLessThan(text.indexOf('left leaky  '));
     expectHarmless(text);

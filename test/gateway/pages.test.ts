@@ -8,7 +8,7 @@ import { scaleOf } from '../../src/gateway/pages/chart.js';
 import { causesOf, unitsOf } from '../../src/gateway/pages/run/run-units.js';
 import { packagePath } from '../../src/package-root.js';
 import type { ScannedJob } from '../../src/producers/scan-run.js';
-import { runKey, spendBase } from '../../src/queues/redis-keys.js';
+import { batchBase, runKey, spendBase } from '../../src/queues/redis-keys.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { HOSTILE, hasChromium, openBrowser, type PageOptions, SharedPages, watchPage } from './browser.js';
@@ -233,7 +233,16 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
   it('the overview is a whole page without JavaScript', async () => {
     await start();
     await gateway.send('POST', SUBMIT, { payload: hostilePayload });
+    const { client, prefix } = test.fleet;
+    const day = Math.floor(Date.now() / 86_400_000);
+    await client.hset(`${spendBase(prefix)}:day:${day}`, { reusedCalls: 2, reusedSpent: 5e8 });
+    await client.zadd(`${batchBase(prefix)}:pending`, 1, 'line-1', 2, 'line-2');
+    await client.zadd(`${batchBase(prefix)}:open`, 1, 'batch-1');
+    await client.sadd(`${batchBase(prefix)}:of:batch-1:lines`, 'line-3');
     const page = await open('/', { javaScriptEnabled: false });
+    const main = await page.locator('main').textContent();
+    expect(main).toContain('In batches, at half the price: 1 call in 1 batch, 2 waiting for the next one.');
+    expect(main).toContain('Other jobs answered 2 calls, where the answers had cost $0.50.');
     expect(await page.getByRole('region', { name: 'solution-check' }).textContent()).toMatch(/waiting\s*1/);
     expect(await page.getByText('Reload for newer numbers').count()).toBe(1);
   });
@@ -297,6 +306,7 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     await test.fleet.client.hset(account, {
       ...{ spent: 2e9, budget: 5e9, calls: 7 },
       ...{ input: 100, cacheRead: 300, cacheWrite: 100 },
+      ...{ reusedCalls: 1, reusedSpent: 2e8 },
     });
     const page = await open('/');
     expect(await page.locator('main').textContent()).toMatch(/\$2\.00\s*7\s*60 %/);
@@ -305,6 +315,7 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     const main = await page.locator('main').textContent();
     expect(main).toContain('$2.00 of a budget of $5.00, 7 calls');
     expect(main).toContain('60 % of the input was read from the prompt cache.');
+    expect(main).toContain('Other jobs answered 1 call, where the answers had cost $0.20.');
     expect(main).toContain('1 job waits: no worker is connected to the pipeline queue choose');
     const tables = page.getByRole('table');
     expect(await tables.nth(0).textContent()).toMatch(/job-failed.*2.*Read the reason on the job/s);

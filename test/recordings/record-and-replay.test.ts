@@ -44,6 +44,19 @@ const SECRET = 'a-password-of-the-data-base';
 /** Looks like a secret; no process knows it. */
 const TOKEN = `sk-${'a1'.repeat(15)}`;
 const LEAKY = `a = fit(all)\npassword = "${SECRET}"\nprint(a)\n`;
+/** Static analysis is certain that it is clean. */
+const CERTAIN = [
+  'import pandas as pd',
+  'from sklearn.linear_model import Ridge',
+  'from sklearn.model_selection import train_test_split',
+  'data = pd.read_csv("train.csv")',
+  'y = data.pop("target")',
+  'a, b, c, d = train_test_split(data, y, random_state=0)',
+  'model = Ridge()',
+  'model.fit(a, c)',
+  'print("Final Validation Performance:", model.score(b, d))',
+  '',
+].join('\n');
 rememberSecrets(SECRET);
 const CONFIG = { ...loadConfig({}), agent: 'anthropic' as const, maxTokens: 1_000 };
 
@@ -138,6 +151,26 @@ describe('a job that ended is recorded, and replayed to the byte without a provi
     expect(stored).toMatchObject({ status: 'corrected', usage: { reusedCalls: 1 } });
     expect((await replay(asFile(recording))).same).toBe(true);
   });
+});
+
+it.each<[string, string, number, object]>([
+  ['no call', CERTAIN, 0, { usage: { calls: 0 }, staticFirst: { decidedBy: 'analysis' } }],
+  [
+    'a call',
+    `import own\n${CERTAIN}own.show(model)\n`,
+    0,
+    { staticFirst: { decidedBy: 'agent', why: expect.any(String) } },
+  ],
+  ['a comparison', CERTAIN, 1, { staticFirst: { audit: { agrees: true } } }],
+])('checks with static-first are recorded: %s', async (_, content, auditFraction, result) => {
+  const { fleet, runner, worker } = await fleetWithRunner(redis, 'recordings', () => leaks());
+  const settings = { opinion: 'static-first', auditFraction } as const;
+  await worker({ ...runner, ...settings });
+  const job = await addSolutionCheck(fleet, { solution: { content } });
+  expect(await job.result()).toMatchObject(result);
+  const recording = await recordJob(fleet, job.id, { ...CONFIG, ...settings });
+  expect(recording.calls).toHaveLength((await job.result()).usage.calls);
+  expect((await replay(asFile(recording))).same).toBe(true);
 });
 
 it('answers of other jobs are part of a recording, beside those that the job paid for', async () => {

@@ -1,5 +1,6 @@
 import type { Express, Request, Response } from 'express';
 import { RequestError } from '../../errors.js';
+import { NOW } from '../../producers/add-options.js';
 import type { JobService } from '../../producers/job-service.js';
 import { waitUntilOver } from '../../producers/job-service.js';
 import { authorize, type Caller, endsOfAccess, requireRole } from '../auth/caller.js';
@@ -68,7 +69,9 @@ export function mountAgents(app: Express, answer: AnswerAgent, mounting: Mountin
 function jobsOfCaller(gateway: Gateway, request: Request, response: Response, caller: Caller): JobService {
   const { fleet } = gateway;
   return {
-    add: async (kind, payload) => (await submitJob(gateway, response, fleet.kinds.get(kind), payload)).id,
+    // An agent waits for it: no call goes into a batch.
+    add: async (kind, payload) =>
+      (await submitJob(gateway, response, fleet.kinds.get(kind), payload, { deadline: NOW })).id,
     view: async (id, waitMs, signal) => {
       await assertOwnTenant('get-job', { id }, gateway, caller);
       const queue = queueOfId(id);

@@ -17,6 +17,11 @@ export function age(seconds: number): string {
 
 export const money = (usd: number) => `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
 
+/** A count with its noun: `1 call`, `2 calls`. */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
 /** A time as people read it, in UTC. */
 export function utc(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

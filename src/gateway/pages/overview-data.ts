@@ -1,6 +1,6 @@
 import { latestRuns } from '../../producers/run-view.js';
 import { servedQueues } from '../../queues/served-queues.js';
-import type { BlockedModel, Spending } from '../costs.js';
+import type { BatchedCalls, BlockedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
 import { type PipelineDepth, readPipelineDepths } from '../metrics/pipeline-depths.js';
@@ -33,6 +33,7 @@ export interface Overview {
   /** Pipeline queues with jobs. */
   readonly queues: readonly PipelineDepth[];
   readonly today: Spending;
+  readonly batched: BatchedCalls;
   readonly runs: readonly (Spending & { readonly run: string })[];
   readonly workers: readonly WorkerView[];
   readonly problems: readonly Problem[];
@@ -178,11 +179,12 @@ function callProblems(today: Spending, blocked: readonly BlockedModel[]): Proble
 export async function readOverview(gateway: Gateway): Promise<Overview> {
   const workers = await listWorkers(gateway.fleet);
   const { fleet, costs } = gateway;
-  const [kinds, queues, served, today, runs, blocked] = await Promise.all([
+  const [kinds, queues, served, today, batched, runs, blocked] = await Promise.all([
     Promise.all(fleet.kinds.names.map((kind) => kindOverview(gateway, kind, workers))),
     readPipelineDepths(fleet),
     servedQueues(fleet.client, fleet.prefix),
     costs.today(fleet),
+    costs.batchedCalls(fleet),
     latestRuns(fleet, RUNS_SHOWN),
     costs.blockedModels(fleet),
   ]);
@@ -191,6 +193,7 @@ export async function readOverview(gateway: Gateway): Promise<Overview> {
     kinds,
     queues,
     today,
+    batched,
     runs: await Promise.all(runs.map(async (run) => ({ run, ...(await costs.ofRun(fleet, run)) }))),
     workers,
     problems: [

@@ -2,7 +2,7 @@ import { percent } from '../../percent.js';
 import type { MinuteCounts } from '../metrics/statistics.js';
 import { boardQueueAddress, runAddress } from './address.js';
 import { barChart } from './chart.js';
-import { age, duration, money, utc } from './format.js';
+import { age, counted, duration, money, utc } from './format.js';
 import { type Html, html } from './html.js';
 import type { KindOverview, Overview } from './overview-data.js';
 import { problemList } from './problems.js';
@@ -82,12 +82,20 @@ function problems(overview: Overview): Html {
 }
 
 function today({
-  today: { spentUsd, inDoubtUsd, reservedUsd, budgetUsd, calls, callsUnderWay, cacheReadFraction },
+  today: { spentUsd, inDoubtUsd, reservedUsd, budgetUsd, calls, callsUnderWay, cacheReadFraction, ...rest },
+  batched: { queued, sent, batches },
 }: Overview): Html {
+  const { reusedCalls, reusedUsd } = rest;
   return html`<p>Today (UTC): <strong>${money(spentUsd + inDoubtUsd)}</strong>${budgetUsd !== null && ` of ${money(budgetUsd)}`}
 for ${calls} calls; ${callsUnderWay} under way for up to ${money(reservedUsd)}.${
     cacheReadFraction !== null &&
     ` ${percent(cacheReadFraction)} of the input was read from the prompt cache.`
+  }${
+    queued + sent > 0 &&
+    ` In batches, at half the price: ${counted(sent, 'call')} in ${counted(batches, 'batch', 'batches')}, ${queued} waiting for the next one.`
+  }${
+    reusedCalls > 0 &&
+    ` Other jobs answered ${counted(reusedCalls, 'call')}, where the answers had cost ${money(reusedUsd)}.`
   }</p>`;
 }
 

@@ -6,7 +6,7 @@ import { parseJobKey } from '../../../queues/job-key.js';
 import type { Usage } from '../../../queues/usage.js';
 import { boardAddress, encoded, jobAddress, type RunAddress, runAddress } from '../address.js';
 import { pointChart } from '../chart.js';
-import { duration, money, shortened, utc } from '../format.js';
+import { counted, duration, money, shortened, utc } from '../format.js';
 import { type Html, type HtmlValue, html, prose } from '../html.js';
 import { problemList } from '../problems.js';
 import { type Column, NONE, table } from '../table.js';
@@ -145,7 +145,7 @@ function budget({ spending }: RunPage): Html {
     ` ${percent(cacheReadFraction)} of the input was read from the prompt cache.`
   }${
     reusedCalls > 0 &&
-    ` ${reusedCalls} ${reusedCalls === 1 ? 'call' : 'calls'} answered by other jobs, where the answers had cost ${money(reusedUsd)}.`
+    ` Other jobs answered ${counted(reusedCalls, 'call')}, where the answers had cost ${money(reusedUsd)}.`
   }${
     callsInDoubt > 0 &&
     html` <span class="bad">${callsInDoubt} in doubt: nobody knows whether they were billed; counted at their likely price.</span>`
