@@ -1,6 +1,6 @@
 /**
- * A separate worker process that kills itself at a point in the life of a batch. Arguments: Redis address, prefix, address of
- * the Messages API, the point.
+ * A separate worker process that kills itself at a point in the life of a batch, or stops there until it is continued.
+ * Arguments: Redis address, prefix, address of the Messages API, the point.
  */
 import { pino } from 'pino';
 import type { BatchProvider } from '../../src/calls/batches/batch-provider.js';
@@ -22,6 +22,12 @@ function dying(provider: BatchProvider): BatchProvider {
     ...provider,
     create: async (requests, signal) => {
       if (point === 'before its creation') die();
+      if (point === 'paused before its creation') {
+        await new Promise((resolve) => process.send?.('paused', resolve));
+        process.kill(process.pid, 'SIGSTOP');
+        // As if it had stopped when the request was on its way: the time limit of the request is over.
+        return provider.create(requests, new AbortController().signal);
+      }
       const created = await provider.create(requests, signal);
       return point === 'before its id is recorded' ? die() : created;
     },

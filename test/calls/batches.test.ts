@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { execa } from 'execa';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BatchTiming } from '../../src/calls/batches/batch-timing.js';
 import { readBatches } from '../../src/calls/batches/read-batches.js';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
@@ -8,10 +9,13 @@ import { cancelJob } from '../../src/producers/cancel-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { batchBase } from '../../src/queues/redis-keys.js';
+import { startTestGateway } from '../gateway/gateway-fixture.js';
 import { correction, leaks } from '../support/agent-answers.js';
 import { fleetOfTest } from '../support/fleet.js';
+import { fleetCommand } from '../support/fleet-command.js';
 import { errorReply, jsonReply, type Script } from '../support/messages-api.js';
 import { testProgram } from '../support/programs.js';
+import { withPythonClient } from '../support/python-client.js';
 import { redisOfFile } from '../support/redis.js';
 import { BATCH_TIMING, batchRunner } from './batch-runner.js';
 
@@ -214,6 +218,59 @@ describe('a crash of every worker', () => {
     await worker.stop(1_000);
     expect(await left()).toEqual([]);
   });
+});
+
+it('a worker that is paused before it sends a batch cancels it if another worker has sent the calls meanwhile', async () => {
+  const { fleet, check, work, batches, api, costs } = await startFleet();
+  const job = await check('one');
+  const paused = fork(PROGRAM, [redis.url, fleet.prefix, api.url, 'paused before its creation'], {
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void paused.kill('SIGKILL'));
+  await once(paused, 'message');
+  const worker = await work({ requestMs: 100 });
+  await batches.created(1);
+  paused.kill('SIGCONT');
+  await batches.created(2);
+  await expect.poll(() => batches.batches[1]?.status).toBe('canceling');
+  paused.kill('SIGKILL');
+  batches.endAtOnce();
+  expect(await job.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.001 } });
+  expect(await costs()).toMatchObject({ calls: 1, spentUsd: 0.001, reservedUsd: 0 });
+  expect(api.requests).toHaveLength(0);
+  await worker.stop(1_000);
+});
+
+it('a deadline and known answers are named by every way to submit', async () => {
+  const { fleet, work, batches, api, costs } = await startFleet();
+  batches.endAtOnce();
+  await work();
+  const gateway = await startTestGateway(redis, fleet.prefix);
+  onTestFinished(() => gateway.close());
+  const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix };
+  const ways: Record<string, (payload: unknown, reuse: 'none' | 'fleet') => Promise<unknown>> = {
+    http: (payload, reuse) =>
+      gateway.send('POST', '/v1/jobs/solution-check?wait=60s', { payload, deadline: '+1d', reuse }),
+    python: async (payload, reuse) => {
+      const submitted = `FleetClient("${gateway.url}").submit("solution-check", json.loads(sys.argv[1]), deadline="+1d", reuse="${reuse}")`;
+      const program = `import json, sys\nfrom solution_fleet import FleetClient\n${submitted}.result()`;
+      await execa('python3', ['-c', program, JSON.stringify(payload)], { env: withPythonClient() });
+    },
+    command: (payload, reuse) =>
+      fleetCommand(
+        ['submit', 'solution-check', '--data', '-', '--deadline', '+1d', '--reuse', reuse, '--wait'],
+        {
+          env,
+          input: JSON.stringify(payload),
+        },
+      ),
+  };
+  for (const [name, submit] of Object.entries(ways)) {
+    for (const reuse of ['none', 'fleet'] as const) await submit(script(name), reuse);
+  }
+  const each = Object.keys(ways).length;
+  expect([batches.lines.length, api.requests.length]).toEqual([each, 0]);
+  expect(await costs()).toMatchObject({ calls: each, batchCalls: each, reusedCalls: each });
 });
 
 describe('a batch', () => {
