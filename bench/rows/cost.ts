@@ -12,6 +12,8 @@ import { ALL, AS_IT_IS, WAYS, type Way } from '../cost/ways.js';
 import type { RowContext, RowGroup, RowHead, Sample } from '../harness/row.js';
 
 const CONCURRENCY = 10;
+/** As long as a model usually takes until its answer begins: only then can others read what a request wrote to the cache. */
+const FIRST_TOKEN_MS = 1_000;
 
 /** What one way said of all scripts, and its bill. */
 interface Outcome {
@@ -130,7 +132,7 @@ async function measure(context: RowContext): Promise<Readonly<Record<string, rea
   const all = costCases();
   const cases = context.short ? all.slice(0, 10) : all;
   const model = new LabeledModel(cases);
-  const provider = await startPricedProvider((request) => model.answer(request));
+  const provider = await startPricedProvider((request) => model.answer(request), FIRST_TOKEN_MS);
   process.env.ANTHROPIC_BASE_URL = provider.url;
   process.env.ANTHROPIC_API_KEY = 'bench';
   try {

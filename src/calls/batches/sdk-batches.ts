@@ -32,7 +32,12 @@ export function sdkBatches(options: SdkOptions = {}, prices?: PriceList): BatchP
       throw faultOf(thrown, loaded);
     }
   };
-  const requestOptions = (signal: AbortSignal) => ({ signal, maxRetries: 0, timeout: NO_TIMEOUT_MS });
+  // The SDK never removes its listener from the signal of a request, and that of a worker lives as long as the worker.
+  const requestOptions = (signal: AbortSignal) => ({
+    signal: AbortSignal.any([signal]),
+    maxRetries: 0,
+    timeout: NO_TIMEOUT_MS,
+  });
   return {
     account: accountOf(options),
     ...(prices === undefined ? {} : { prices }),
