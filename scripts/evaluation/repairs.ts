@@ -30,7 +30,8 @@ if (python === undefined) {
           id,
           original: neutralizeMagics(script),
           rewritten: neutralizeMagics(text),
-          choosesColumns: kinds.has('feature-selection') || kinds.has('label-in-features'),
+          choosesColumns: kinds.has('feature-selection'),
+          leavesOutColumn: kinds.has('label-in-features'),
           dividesOtherwise: kinds.has('group-overlap') || kinds.has('shuffled-time'),
         });
     }

@@ -10,6 +10,8 @@ export interface ScriptPair {
   readonly rewritten: string;
   /** The rewrite moved a selection of columns, so a model may get others, but as many. */
   readonly choosesColumns?: boolean;
+  /** The rewrite left out a feature that says what the label is. */
+  readonly leavesOutColumn?: boolean;
   /** The rewrite divides the rows in another way, by time or by group: other rows are scored, and written. */
   readonly dividesOtherwise?: boolean;
 }

@@ -39,7 +39,7 @@ def run(pair):
         return {"id": pair["id"], "ran": False, "why": f"{outcome['error']} in line {outcome['line']}: {outcome['text'].strip()}"}
     rewritten = apart(pair["rewritten"], spec, SECONDS, seen_by_models.install)
     change = (
-        seen_by_models.change(outcome.pop("seen"), rewritten.pop("seen"), pair.get("choosesColumns", False))
+        seen_by_models.change(outcome.pop("seen"), rewritten.pop("seen"), pair.get("choosesColumns", False), pair.get("leavesOutColumn", False))
         if rewritten["ok"]
         else None
     )

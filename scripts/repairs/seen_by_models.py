@@ -169,11 +169,14 @@ def alike(old, new, chooses):
     return None
 
 
-def change(old, new, chooses=False):
+def change(old, new, chooses=False, leaves_out=False):
     """How the last rows that a model predicts differ from those of the original; None where they are alike."""
     if not old or not new:
         return None if not old else "no model predicts any more"
     last = old[-1]
     if new[-1]["model"] != last["model"]:
+        return None
+    # A feature that says what the label is was left out: how the others are is not compared.
+    if leaves_out and new[-1]["width"] < last["width"]:
         return None
     return alike(last, new[-1], chooses)
