@@ -248,7 +248,11 @@ if ours then
   if reservation then
     spend_settle(ARGV[3], reservation, call.billed, call.cost, call.assumed, call.tokens, ARGV[8], call.outcome)
   end
-  if call.outcome == 'answered' then redis.call('SET', ARGV[9], call.number .. ' ' .. KEYS[1], 'PX', ARGV[10]) end
+  if call.outcome == 'answered' then
+    -- A job that is removed and submitted again, for another tenant perhaps, has the same key, but not the same time.
+    local submitted = redis.call('HGET', KEYS[1], 'timestamp') or '-'
+    redis.call('SET', ARGV[9], call.number .. ' ' .. submitted .. ' ' .. KEYS[1], 'PX', ARGV[10])
+  end
   -- Unless another job asks for it by now.
   if ARGV[11] ~= '' and redis.call('GET', ARGV[11]) == ARGV[1] .. ' ' .. KEYS[1] then redis.call('DEL', ARGV[11]) end
 else

@@ -187,6 +187,21 @@ describe('an answer of another job', () => {
     await expect.poll(() => fleet.client.exists(key)).toBe(0);
   });
 
+  it('is not used if the job that paid was removed, and another one has its key', async () => {
+    const server = await answering(...BOTH, textReply('the third answer'));
+    const first = await ask(server);
+    await first.job.remove();
+    await fleet.client.hset(first.job.key, 'timestamp', 1);
+    await first.job.takeOver();
+    // As if it had been submitted again for another tenant: its own answer is not for this one.
+    const [key = ''] = await fleet.client.keys(`${fleet.prefix}::answer:*`);
+    const before = await fleet.client.get(key);
+    await first.job.perform(first.job.interceptor(), CALL, server);
+    await fleet.client.set(key, before ?? '');
+    await ask(server);
+    expect(server.requests).toHaveLength(3);
+  });
+
   it('is not used by a job that lost its lock, and not written', async () => {
     const server = await answering(...BOTH);
     await ask(server);

@@ -138,7 +138,10 @@ if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 local field = 'fleet:ledger:' .. ARGV[3]
 redis.call('HSET', KEYS[1], field .. ':used', ARGV[2])
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], field .. ':end', ARGV[4])
-else redis.call('SET', ARGV[5], ARGV[3] .. ' ' .. KEYS[1], 'PX', ARGV[6]) end
+else
+  local submitted = redis.call('HGET', KEYS[1], 'timestamp') or '-'
+  redis.call('SET', ARGV[5], ARGV[3] .. ' ' .. submitted .. ' ' .. KEYS[1], 'PX', ARGV[6])
+end
 return 1`);
 
 /**

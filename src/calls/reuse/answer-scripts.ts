@@ -4,7 +4,7 @@ import { UNDER_WAY_TTL_MS } from './under-way.js';
 
 /*
  * Answers that other jobs may use stay where they are: in the ledger of the job that paid for them. `PREFIX::answer:KEY` says
- * in which one, as `NUMBER JOBKEY`; the key is made of all that decides an answer, and of the tenant (`answer-key.ts`).
+ * in which one, as `NUMBER TIMESTAMP JOBKEY`; the key is made of all that decides an answer, and of the tenant (`answer-key.ts`).
  * `PREFIX::answer:KEY:under-way` is the job that is asking: `LOCKTOKEN JOBKEY`, or `batch LINE NUMBER JOBKEY` while its call is in a
  * batch. It counts only as long as that job has its lock, or the answer of its batch has not been used.
  */
@@ -14,11 +14,11 @@ local LEAST_WAIT, MOST_WAIT = 1000, {call = 15000, batch = 60000}
 
 -- The answer in the ledger of a job, how its call ended, and the job; nil if it is gone or is no answer to this request.
 local function answer_in(reference, digest)
-  local number, job = string.match(reference or '', '^(%d+) (.*)$')
+  local number, submitted, job = string.match(reference or '', '^(%d+) (%S+) (.*)$')
   if not number then return nil end
   local field = LEDGER .. ':' .. number
-  local found = redis.call('HMGET', job, field, field .. ':end', field .. ':answer')
-  if not (found[1] and found[2] and found[3]) then return nil end
+  local found = redis.call('HMGET', job, field, field .. ':end', field .. ':answer', 'timestamp')
+  if not (found[1] and found[2] and found[3]) or (found[4] or '-') ~= submitted then return nil end
   local is_read, sent, ended = pcall(function() return cjson.decode(found[1]), cjson.decode(found[2]) end)
   if not is_read or sent.digest ~= digest or ended.state ~= 'answered' then return nil end
   return found[3], found[2], job
