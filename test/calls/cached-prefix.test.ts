@@ -35,8 +35,8 @@ describe('the prefix that the provider caches', () => {
       instructions(tokens(4_000)),
       { model: 'claude-haiku-4-5-20251001' },
     ],
-    ['too few for Opus 4.7', instructions(tokens(1_900)), { model: 'claude-opus-4-7' }],
-    ['too few for any model', instructions(tokens(480)), { model: 'claude-next-9' }],
+    ['too few for Haiku 3.5', instructions(tokens(1_900)), { model: 'claude-3-5-haiku-20241022' }],
+    ['too few for any model', instructions(tokens(980)), { model: 'claude-next-9' }],
     ['a provider without breakpoints', instructions(tokens(5_000)), { provider: 'openai' }],
   ])('is none with %s', (_, request, options) => {
     expect(prefixOf(request, options)).toBeUndefined();
@@ -51,7 +51,7 @@ describe('the prefix that the provider caches', () => {
       {},
     ],
     ['enough for Opus 4.6', instructions(tokens(4_200)), { model: 'claude-opus-4-6' }],
-    ['enough for a model that is not listed', instructions(tokens(600)), { model: 'claude-next-9' }],
+    ['enough for a model that is not listed', instructions(tokens(1_100)), { model: 'claude-next-9' }],
   ])('is one with %s', (_, request, options) => {
     expect(prefixOf(request, options)).toMatchObject({ ttlMs: 300_000 });
   });
