@@ -229,8 +229,8 @@ export const SETTLE_CALL = script(
 local now = now_ms(ARGV[4])
 local call = cjson.decode(ARGV[5])
 local field = LEDGER .. ':' .. call.number
-local found = redis.call('HMGET', KEYS[1], field .. ':by', field .. ':end', 'fleet:throttledSince')
-local awaited, throttled_since = found[1] == ARGV[2], found[3]
+local found = redis.call('HMGET', KEYS[1], field .. ':by', field .. ':end', 'fleet:throttledSince', 'timestamp')
+local awaited, throttled_since, submitted = found[1] == ARGV[2], found[3], found[4] or '-'
 -- A command can arrive twice when a connection breaks.
 if not awaited and found[2] == ARGV[6] then return {'recorded'} end
 local lock = redis.call('GET', KEYS[2])
@@ -250,7 +250,6 @@ if ours then
   end
   if call.outcome == 'answered' then
     -- A job that is removed and submitted again, for another tenant perhaps, has the same key, but not the same time.
-    local submitted = redis.call('HGET', KEYS[1], 'timestamp') or '-'
     redis.call('SET', ARGV[9], call.number .. ' ' .. submitted .. ' ' .. KEYS[1], 'PX', ARGV[10])
   end
   -- Unless another job asks for it by now.

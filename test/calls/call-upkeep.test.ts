@@ -60,7 +60,7 @@ describe('a call', () => {
       budgetUsd: 1_000,
       limits: { '*': { requests: 1e6, inputTokens: 1e9, outputTokens: 1e9 } },
     };
-    for (const [control, most] of [[{}, 26] as const, [everything, 28] as const]) {
+    for (const [control, most] of [[{}, 27] as const, [everything, 29] as const]) {
       // The first one also sends the scripts, and sets expiries. Opening the ledger is counted too.
       await call('run', control);
       const interceptor = await interceptorOf('run', control);
