@@ -130,6 +130,24 @@ describe.each([
     ['k_s19', 'k_s29', 'k_s33', 'k_s34', 'k_s57', 'k_s59', 'k_s66', 'k_s74'],
   ],
   ['twenty-ninth.jsonl', ['k_n26'], ['k_n12', 'k_n17', 'k_n43']],
+  [
+    'thirtieth.jsonl',
+    ['l_s11', 'l_s22', 'l_s32', 'l_s34', 'l_s39'],
+    [
+      'l_s02',
+      'l_s09',
+      'l_s15',
+      'l_s17',
+      'l_s28',
+      'l_s30',
+      'l_s30 (fixed)',
+      'l_s33',
+      'l_s35',
+      'l_s36',
+      'c_s78',
+    ],
+  ],
+  ['thirty-first.jsonl', ['l_n12', 'l_n24'], ['l_n10', 'l_n25', 'l_n57']],
 ] satisfies [file: string, missed: string[], wrong?: string[]][])(
   'labeled scripts of %s',
   (file, known, elsewhere = []) => {
