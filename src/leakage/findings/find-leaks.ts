@@ -6,7 +6,15 @@ import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Span, Stmt } from '../syntax/ast.js';
 import type { FitEvent, Prediction, Training } from '../values/facts.js';
-import { covers, keepsEqual, overlapOf, type Partition, type Region, relationOf } from '../values/region.js';
+import {
+  covers,
+  keepsEqual,
+  originOf,
+  overlapOf,
+  type Partition,
+  type Region,
+  relationOf,
+} from '../values/region.js';
 import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
 import { hasRole, heldOutFrom, insideTrainingSide, isHeldOut, isSliceAcross } from './held-out.js';
@@ -83,6 +91,26 @@ function isOnlyWatched({ prediction }: ScoredPredictions, all: readonly ScoredPr
   );
 }
 
+function isChoice({ kind }: FitEvent): boolean {
+  return kind === 'early-stopping' || kind === 'selection';
+}
+
+/** Whether the same model is scored later on rows of another file: then these rows are there to choose it. */
+function isTestedOnOtherFile(
+  { prediction: { training }, score }: ScoredPredictions,
+  all: readonly ScoredPredictions[],
+): boolean {
+  const trained = training?.rows.map(originOf) ?? [];
+  return all.some(
+    ({ prediction, score: later, watched }) =>
+      !watched &&
+      later.node.start > score.node.start &&
+      prediction.training?.node === training?.node &&
+      prediction.rows.length > 0 &&
+      prediction.rows.every((row) => originOf(row).isFile === true && !trained.includes(originOf(row))),
+  );
+}
+
 const NOT_CLEAR = 'whether the scored rows are among those of the training is not clear';
 
 /** All leaks that reach a score, most certain evidence only. */
@@ -150,6 +178,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
       if (fit.kind === 'duplicated-rows' && overlapOf(fit.rows, training.rows) !== 'yes') continue;
       if (fit.kind === 'duplicated-rows' && keepsCopies(fit.copies, training.rows, prediction.rows)) continue;
       if (insideTrainingSide(fit.rows, scored)) continue;
+      if (isChoice(fit) && isTestedOnOtherFile(record, scored)) continue;
       const leak = leakOf(fit, prediction.rows, base);
       // A statistic of the label by group is a target encoding.
       const ofLabel =

@@ -3,15 +3,16 @@ import { union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, opaque, partsOf, type TableState, type Value } from '../values/value.js';
 import { argumentsOf, type TableCall } from './arguments.js';
-import { columnFrom, setColumn } from './assign.js';
+import { columnFrom, setColumn, withoutColumns } from './assign.js';
 import type { Interpreter } from './interpreter.js';
 import { pendingOf } from './operators.js';
 import { columnOf, columnsOf, namesOf } from './rows-and-columns.js';
 
 /** New columns by name or by expression. */
 export function withColumns({ interp, table, state, name, args, call }: TableCall): Value {
-  // Which of the other columns `select` keeps is not known.
-  const result = newTable(name === 'select' ? { ...state, closed: false, partial: true } : state);
+  // Which of the other columns `select` keeps is not known, except for those that a list of names leaves out.
+  const remaining = name === 'select' ? withoutColumns(state, leftOutOf(args.positional)) : state;
+  const result = newTable(name === 'select' ? { ...remaining, closed: false, partial: true } : state);
   const names = args.positional.length > 0 ? args.positional.map((value) => namesOf(value)) : [];
   if (name === 'select' && names.length > 0 && names.every((part) => part !== undefined)) {
     return newTable(
@@ -37,6 +38,14 @@ export function withColumns({ interp, table, state, name, args, call }: TableCal
     interp.store.write(result.cell, { ...whole, fits: union(whole.fits, column.fits) });
   }
   return result;
+}
+
+/** Columns that are not among those of any list of names: `[c for c in frame.columns if c.startswith("lag_")]`. */
+function leftOutOf(lists: readonly Value[]): readonly string[] {
+  const [first = [], ...others] = lists.map((value) =>
+    value.type === 'sequence' ? (value.cell.value.allBut ?? []) : [],
+  );
+  return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
 /** A column expression is computed over the rows of the frame it is applied to. */

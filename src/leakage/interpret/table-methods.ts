@@ -163,7 +163,10 @@ const withoutDuplicates: Handler = (method) => {
   return combined(method);
 };
 
-const distinct: Handler = (method) => distinctValues(method.table) ?? harmless(method);
+/** Values of a column, or of the columns that were picked; of a whole frame of polars, its rows without copies of them. */
+const distinct: Handler = (method) =>
+  distinctValues(method.table) ??
+  (method.state.shape === 'frame' && !method.state.closed ? withoutDuplicates(method) : harmless(method));
 
 /** Rows by position or label: `take(at)`, `reindex(labels)`. */
 const taken: Handler = (method) => {
@@ -345,7 +348,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['shift', ({ interp, state, args, call }) => shifted(interp, state, args, call)],
       ['diff pct_change', difference],
       // The number of the row or of its group says nothing of its values.
-      ['cumcount ngroup', elementwise],
+      ['cumcount ngroup', ({ state }) => newTable(emptyTable(state, 'column'))],
       ['cumsum', ({ state }) => newTable({ ...state, from: [], running: state.from })],
       ['bfill backfill backward_fill', futureValues],
       ['fill_null', filledNull],
