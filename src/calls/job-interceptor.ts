@@ -124,6 +124,12 @@ export class JobInterceptor implements CallInterceptor {
   readonly #known: KnownAnswers;
   /** Calls whose answers from batches this attempt uses first, with their numbers. */
   readonly #fromBatch = new Map<string, number>();
+  /** Calls that are being admitted and do not wait in the queue. */
+  #admitting = 0;
+  /** Calls whose ends are being written. */
+  #settling = 0;
+  /** What waits until no call of the job is under way. */
+  readonly #whenIdle = new Set<() => void>();
 
   constructor(control: CallControl, job: CallingJob) {
     this.#control = control;
@@ -143,6 +149,40 @@ export class JobInterceptor implements CallInterceptor {
     call: PlannedCall,
     signal: AbortSignal = this.#job.signal,
   ): Promise<RecordedAnswer | undefined> {
+    this.#admitting += 1;
+    try {
+      return await this.#admit(call, signal).finally(() => {
+        this.#admitting -= 1;
+        this.#noteIdle();
+      });
+    } catch (thrown) {
+      // The next attempt would not get the answers that this one waits for, and would pay for them again.
+      if (thrown instanceof CallDeferred) await this.#untilIdle(signal);
+      throw thrown;
+    }
+  }
+
+  /** Ends once no call of the job is under way, or when the signal is aborted. */
+  #untilIdle(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#whenIdle.delete(end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      signal.addEventListener('abort', end, { once: true });
+      this.#whenIdle.add(end);
+      if (signal.aborted) end();
+      this.#noteIdle();
+    });
+  }
+
+  #noteIdle(): void {
+    if (this.#admitting > 0 || this.#inFlight.size > 0 || this.#settling > 0) return;
+    for (const end of this.#whenIdle) end();
+  }
+
+  async #admit(call: PlannedCall, signal: AbortSignal): Promise<RecordedAnswer | undefined> {
     this.#ledger ??= this.#open(signal);
     const ledger = await this.#ledger;
     const recorded = ledger.takeAnswer(call);
@@ -224,6 +264,16 @@ export class JobInterceptor implements CallInterceptor {
 
   /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`, `answers-broken-off`. */
   async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
+    this.#settling += 1;
+    try {
+      await this.#settle(call, outcome);
+    } finally {
+      this.#settling -= 1;
+      this.#noteIdle();
+    }
+  }
+
+  async #settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
     const identity = identityOf(call);
     const inFlight = this.#inFlight.get(identity);
     if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.turn} was not admitted`);

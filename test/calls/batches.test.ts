@@ -126,6 +126,24 @@ describe('a job that can wait', () => {
     expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toMatchObject({ reusedUsd: 0.001 });
   });
 
+  it('uses the answer of a batch whose job was cancelled meanwhile', async () => {
+    const { fleet, check, work, batches, api, costs } = await startFleet();
+    const submit = () => addSolutionCheck(fleet, script('one'), { reuse: 'fleet', deadline: '+1d' });
+    const [first] = await Promise.all([submit(), check('two')]);
+    await work();
+    await batches.created(1);
+    const second = await submit();
+    await expect
+      .poll(async () => (await second.view()).progress)
+      .toContain('another job asks the same in a batch');
+    await cancelJob(fleet, first.id);
+    await expect.poll(async () => (await first.view()).state).toBe('cancelled');
+    batches.endAtOnce();
+    expect(await second.result()).toMatchObject({ usage: { calls: 0, reusedCalls: 1 } });
+    expect([batches.lines.length, api.requests.length]).toEqual([2, 0]);
+    expect(await costs()).toMatchObject({ calls: 2, reusedCalls: 1, reusedUsd: 0.001 });
+  });
+
   it('continues by itself where the conversation goes on, and begins the next one in a batch', async () => {
     const { check, work, batches, api } = await startFleet((request, index) => {
       if (request.text.includes('cannot be used')) return leaks('a = fit(all)');
@@ -349,6 +367,49 @@ describe('a cancelled job', () => {
     await worker.stop(1_000);
     expect(await left()).toEqual([]);
     expect(batches.lines).toHaveLength(0);
+  });
+
+  it('keeps its call if it was retried before a worker could take the call out', async () => {
+    const { fleet, check, work, batches, records, costs } = await startFleet();
+    const job = await check('one');
+    await work({ collectMs: 60_000 });
+    await expect.poll(async () => (await job.view()).state).toBe('delayed');
+    const cancelled = `${batchBase(fleet.prefix)}:cancelled`;
+    await fleet.client.sadd(cancelled, fleet.jobKey('solution-check', job.id));
+    await expect.poll(() => fleet.client.exists(cancelled)).toBe(0);
+    expect(await records(job.id)).toMatchObject([{ state: 'in-batch' }]);
+    expect(batches.lines).toHaveLength(0);
+    await cancelJob(fleet, job.id);
+    await expect.poll(async () => (await costs()).reservedUsd).toBe(0);
+  });
+
+  it('cancels no batch that may be that of somebody else', async () => {
+    const { fleet, check, work, batches, costs, left } = await startFleet();
+    batches.add([{ custom_id: 'other', params: { model: 'm', messages: [] } }]);
+    batches.creations.push('lost-before');
+    const job = await check('one');
+    const worker = await work({ requestMs: 200 });
+    const isFound = async () =>
+      (
+        await Promise.all(
+          (
+            await left()
+          )
+            .filter((key) => /:of:[^:]+$/.test(key))
+            .map((key) => fleet.client.hget(key, 'isSure')),
+        )
+      ).includes('');
+    await expect.poll(isFound).toBe(true);
+    await cancelJob(fleet, job.id);
+    const log = async () => (await fleet.queue('solution-check').getJobLogs(job.id)).logs.join('\n');
+    await expect.poll(log).toContain('it is not certain which batch has its call, so none is cancelled');
+    batches.endAtOnce();
+    await batches.end();
+    await expect.poll(async () => (await costs()).reservedUsd).toBe(0);
+    expect(batches.batches).toMatchObject([{ status: 'ended' }]);
+    expect(batches.lines).toHaveLength(1);
+    await worker.stop(1_000);
+    expect(await left()).toEqual([]);
   });
 
   it('cancels its batch if no other job waits for it, and otherwise says that it cannot', async () => {

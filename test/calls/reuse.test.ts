@@ -292,6 +292,33 @@ describe('a call that another job makes now', () => {
     await asked.running.catch(() => undefined);
   });
 
+  it('is waited for in the queue only once no other call of the job is under way: nobody would take its answer', async () => {
+    const replies = new Map<string, (reply: Reply) => void>();
+    api = await startMessagesApi({
+      reply: ({ text }) => new Promise((resolve) => replies.set(text, resolve)),
+    });
+    const server = api;
+    const { running } = await asking(server);
+    const job = fleet.job({ reuse: 'fleet' });
+    const interceptor = job.interceptor({ shortWaitMs: 0 });
+    const order: string[] = [];
+    const own = plannedCall('what else is wrong?', { step: 'review' });
+    const review = job.perform(interceptor, own, server).then(() => order.push('answered'));
+    await server.arrived(2);
+    const waiting = expect(
+      job.perform(interceptor, CALL, server).finally(() => order.push('deferred')),
+    ).rejects.toBeInstanceOf(CallDeferred);
+    await expect.poll(() => fleet.client.hget(job.key, 'fleet:awaitsAnswerSince')).not.toBeNull();
+    replies.get(own.request.messages[0]?.content as string)?.(textReply('nothing'));
+    await Promise.all([review, waiting]);
+    expect(order).toEqual(['answered', 'deferred']);
+    replies.get(CALL.request.messages[0]?.content as string)?.(textReply('yes'));
+    await running;
+    const next = job.interceptor();
+    for (const call of [own, CALL]) expect((await job.perform(next, call, server)).class).toBe('answered');
+    expect(server.requests).toHaveLength(2);
+  });
+
   it('is waited for no longer than ten minutes', async () => {
     const server = await answering({ kind: 'hang' }, textReply('yes'));
     const { running, abort } = await asking(server);

@@ -124,15 +124,19 @@ export class BatchCollector {
     log.info({ batch: id, lines: batch.count }, 'a batch has ended');
   }
 
-  /** Cancels a batch for which no job waits any more. */
-  async #cancelIfLeft({ name, isCancelled }: StoredBatch, id: string, signal: AbortSignal): Promise<void> {
+  /** Cancels a batch for which no job waits any more, if it is certainly not that of somebody else. */
+  async #cancelIfLeft(
+    { name, isSure, isCancelled }: StoredBatch,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { client, provider, log } = this.#options;
     const batch = `${this.#base}:of:${name}`;
     const [lines, left] = await Promise.all([
       client.scard(`${batch}:lines`),
       client.sinter(`${batch}:lines`, `${batch}:left`),
     ]);
-    if (isCancelled || lines === 0 || left.length < lines) return;
+    if (!isSure || isCancelled || lines === 0 || left.length < lines) return;
     await provider.cancel(id, signal);
     await client.hset(batch, 'cancelled', '1');
     log.info({ batch: id, lines }, 'a batch is cancelled: no job waits for it any more');

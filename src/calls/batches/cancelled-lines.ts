@@ -26,16 +26,19 @@ async function leave({ client, prefix, clock, logOfJob }: Cancelling, jobKey: st
   const ended = JSON.stringify(removedEnd('the job was cancelled', clock.now()));
   const args = ['', '', spendBase(prefix), '', batchBase(prefix), line, ended];
   const reply = await runScript(client, LEAVE_LINE, [jobKey, `${jobKey}:lock`], args);
-  const [status, lines, left] = replyList(reply);
+  const [status, lines, left, isSure] = replyList(reply);
   if (replyText(status) === 'removed') await logOfJob(jobKey, 'its call was in no batch yet: it is not sent');
   if (replyText(status) !== 'left') return;
   const others = Number(lines) - Number(left);
-  await logOfJob(
-    jobKey,
-    others === 0
-      ? 'its batch is cancelled, for no job waits for it any more; a call that was answered before that is billed'
-      : `its batch cannot be cancelled, for ${others} other ${others === 1 ? 'call waits' : 'calls wait'} for it; the call of this job may be billed`,
-  );
+  await logOfJob(jobKey, whyLeft(others, isSure === 1));
+}
+
+function whyLeft(others: number, isSure: boolean): string {
+  if (others > 0)
+    return `its batch cannot be cancelled, for ${others} other ${others === 1 ? 'call waits' : 'calls wait'} for it; the call of this job may be billed`;
+  return isSure
+    ? 'its batch is cancelled, for no job waits for it any more; a call that was answered before that is billed'
+    : 'it is not certain which batch has its call, so none is cancelled; the call may be billed';
 }
 
 /** The lines of a job that have no end. */

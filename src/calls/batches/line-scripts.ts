@@ -1,3 +1,4 @@
+import { CANCELLED_FIELD } from '../../queues/job-flags.js';
 import { script } from '../../queues/run-script.js';
 import { SHARED } from '../call-scripts.js';
 import { UNDER_WAY_TTL_MS } from '../reuse/under-way.js';
@@ -104,7 +105,8 @@ return {'queued'}`,
  * KEYS: 1 job hash, 2 job lock.
  * ARGV: 1 lock token, or '' for a cancelled job, 2 id of the attempt, 3 base of the spending keys, 4 time or '', 5 base of the
  *   batches, 6 the line, 7 how it ended if it is removed (JSON).
- * Returns {'lost'}; {'ended'} if it has an end already; {'removed'}; {'left', lines of its batch, those that were left}.
+ * Returns {'lost'}; {'ended'} if it has an end already, or if its job is not cancelled any more; {'removed'}; {'left', lines of its
+ * batch, those that were left, 1 if it is sure which batch it is}.
  */
 export const LEAVE_LINE = script(
   SHARED,
@@ -113,7 +115,8 @@ export const LEAVE_LINE = script(
 if ARGV[1] ~= '' and redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
 local base, id = ARGV[5], ARGV[6]
 local line = line_read(base, id)
-if not line then return {'ended'} end
+-- A cancelled job that was retried meanwhile waits for it again.
+if not line or ARGV[1] == '' and redis.call('HEXISTS', KEYS[1], '${CANCELLED_FIELD}') == 0 then return {'ended'} end
 if not line.batch then
   line_end(base, ARGV[3], id, line, {billed = 'free'}, ARGV[7], '', '')
   return {'removed'}
@@ -124,7 +127,7 @@ local lines = redis.call('SCARD', batch .. ':lines')
 local left = #redis.call('SINTER', batch .. ':lines', batch .. ':left')
 -- The batch is cancelled as soon as it is looked at.
 if left == lines then redis.call('ZADD', base .. ':open', 'XX', 0, line.batch) end
-return {'left', lines, left}`,
+return {'left', lines, left, redis.call('HGET', batch, 'isSure') == '1' and 1 or 0}`,
 );
 
 /**

@@ -24,6 +24,15 @@ local function answer_in(reference, digest)
   return found[3], found[2], job
 end
 
+-- The answer of a batch that came too late for its job, as 'answer_in' says it: the job has ended and does not use it.
+local function unclaimed_answer(asked, digest)
+  local line, number, job = string.match(asked or '', '^batch (%S+) (%d+) (.*)$')
+  if not line then return nil end
+  local found = redis.call('HMGET', job, LEDGER .. ':' .. number .. ':line', 'timestamp', 'finishedOn')
+  if found[1] ~= line or not found[3] then return nil end
+  return answer_in(number .. ' ' .. (found[2] or '-') .. ' ' .. job, digest)
+end
+
 -- Who asks for an answer now: 'batch', 'call', or nil if nobody does. A job does not wait for itself.
 local function who_asks(asked, own, batch_base)
   local line, number, job = string.match(asked or '', '^batch (%S+) (%d+) (.*)$')
@@ -32,7 +41,7 @@ local function who_asks(asked, own, batch_base)
     if redis.call('EXISTS', batch_base .. ':line:' .. line) == 1 then return 'batch' end
     local field = LEDGER .. ':' .. number
     local found = redis.call('HMGET', job, field .. ':line', field .. ':answer', field .. ':used')
-    return found[1] == line and found[2] and not found[3] and 'batch' or nil
+    return found[1] == line and found[2] and not found[3] and not redis.call('HGET', job, 'finishedOn') and 'batch' or nil
   end
   local token
   token, job = string.match(asked or '', '^(%S+) (.*)$')
@@ -56,6 +65,7 @@ export const FIND_ANSWER = script(
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
 local now, WAITING = now_ms(ARGV[4]), 'fleet:awaitsAnswerSince'
 local answer, ended, payer = answer_in(redis.call('GET', KEYS[3]), ARGV[5])
+if not answer then answer, ended, payer = unclaimed_answer(redis.call('GET', KEYS[4]), ARGV[5]) end
 if answer then
   redis.call('HDEL', KEYS[1], WAITING)
   return {'known', answer, ended, payer}
