@@ -106,6 +106,8 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
       if (name === 'columns' || name === 'dtypes' || name === 'dtype' || name === 'size' || name === 'ndim') {
         return opaque({ ...NO_FACTS, fits: state.fits });
       }
+      // A frame whose columns are samples: they have names again, other ones.
+      if (name === 'T' && state.shape === 'frame') return newTable(emptyTable(factsOf(object), 'frame'));
       if (name === 'values' || name === 'T') {
         const stays = state.shape === 'row' || (state.shape === 'column' && name === 'values');
         return newTable(stays ? state : { ...state, shape: 'array' });

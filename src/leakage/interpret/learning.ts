@@ -33,6 +33,7 @@ export function fittedRows(
   const names = [
     'X',
     'x',
+    'df',
     'data',
     'train_dataset',
     'dtrain',

@@ -187,8 +187,21 @@ function labelsFor(interp: Interpreter, value: Value, other: Value): Facts {
   return fit ? facts : groupedLabels(interp, value);
 }
 
+function predicted(...values: readonly (Value | undefined)[]): boolean {
+  return values.some((value) => value !== undefined && factsOf(value).predictions.length > 0);
+}
+
+/** `concordance_index_censored(event, time, risk)`, `cumulative_dynamic_auc(y_train, y_test, risk, times)`. */
+function isOfSurvival(interp: Interpreter, { callee }: Call): boolean {
+  const called = interp.evaluate(callee);
+  return called.type === 'library' && called.path.startsWith('sksurv.metrics.');
+}
+
 export function metric(interp: Interpreter, args: Arguments, call: Call): Value {
-  const [a, b] = args.positional.length >= 2 ? args.positional : args.all;
+  const [first, second, third] = args.positional.length >= 2 ? args.positional : args.all;
+  // The metrics of scikit-survival take two arrays of labels before the estimate: the second is that of the scored rows.
+  const isEstimateThird = third !== undefined && isOfSurvival(interp, call) && !predicted(first, second);
+  const [a, b] = isEstimateThird ? [second, third] : [first, second];
   if (a === undefined || b === undefined) return unknownCall(interp, args, call);
   const [left, right] = [labelsFor(interp, a, b), labelsFor(interp, b, a)];
   const scores = meetLabels(interp, left, right, call, true);

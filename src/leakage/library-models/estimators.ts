@@ -331,6 +331,9 @@ const PACKAGES = new Set([
 /** Modules of scikit-learn whose classes predict. */
 const MODEL_MODULES =
   /^(sklearn|cuml)\.(ensemble|linear_model|svm|neighbors|tree|naive_bayes|neural_network|gaussian_process|discriminant_analysis|kernel_ridge|dummy|multiclass|multioutput|calibration|semi_supervised|cross_decomposition|isotonic)\b/;
+/** Source: scikit-survival API reference; lifelines, survival regression. */
+const SURVIVAL_MODELS =
+  /^(sksurv\.(ensemble|linear_model|svm|tree|meta)\.|lifelines\.(fitters\.\w+\.)?(CoxPH|CoxTimeVarying|AalenAdditive|\w*AFT|\w*Regression)Fitter$)/;
 const MODEL_NAMES =
   /^(LGBM|XGB|CatBoost|NGB|TabNet|Explainable|Gradient|RandomForest|ExtraTrees|.*(Classifier|Regressor|Regression)$)/;
 
@@ -351,7 +354,7 @@ export function estimatorFamily(path: string): EstimatorFamily | undefined {
     const family = byName.get(name);
     if (family !== undefined) return family;
   }
-  if (MODEL_MODULES.test(path) || MODEL_NAMES.test(name)) {
+  if (MODEL_MODULES.test(path) || SURVIVAL_MODELS.test(path) || MODEL_NAMES.test(name)) {
     return { role: 'model', names: [name], source: 'fit(X, y) and predict(X): scikit-learn developer API' };
   }
   return undefined;

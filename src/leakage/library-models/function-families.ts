@@ -265,8 +265,11 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
       'tensorflow.keras.losses.*',
       'tensorflow.keras.metrics.*',
       'scipy.stats.kendalltau',
+      'lifelines.utils.concordance_index',
+      'sksurv.metrics.*',
     ],
-    source: 'scikit-learn user guide 3.4 (metrics); torch.nn.functional losses',
+    source:
+      'scikit-learn user guide 3.4 (metrics); torch.nn.functional losses; lifelines.utils; sksurv.metrics',
   },
   {
     effect: 'cross-validation',

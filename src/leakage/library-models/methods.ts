@@ -104,6 +104,14 @@ export const PREDICT_METHODS: ReadonlySet<string> = new Set([
   'inplace_predict',
   'staged_predict',
   'staged_predict_proba',
+  'predict_partial_hazard',
+  'predict_log_partial_hazard',
+  'predict_cumulative_hazard',
+  'predict_cumulative_hazard_function',
+  'predict_survival_function',
+  'predict_median',
+  'predict_expectation',
+  'predict_percentile',
 ]);
 
 /** Methods that compute many rows' values with what was learned from the rows of the fit. */

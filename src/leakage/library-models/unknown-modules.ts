@@ -8,7 +8,7 @@ const KNOWN_MODULES: ReadonlySet<string> = new Set(
     'numpy pandas polars scipy sklearn imblearn statsmodels xgboost lightgbm catboost torch torchvision tensorflow keras',
     'category_encoders transformers datasets joblib pickle dill cloudpickle h5py pyarrow dask cudf cuml optuna hyperopt skopt',
     'matplotlib mpl_toolkits pylab seaborn plotly bokeh altair missingno IPython ipywidgets tqdm rich tabulate wandb mlflow psutil',
-    'PIL cv2 dotenv yaml bs4 difflib rapidfuzz wordcloud folium pywaffle yfinance',
+    'lifelines sksurv PIL cv2 dotenv yaml bs4 difflib rapidfuzz wordcloud folium pywaffle yfinance',
     '__future__ abc argparse ast base64 bisect calendar collections concurrent contextlib copy csv dataclasses datetime decimal enum',
     'fractions functools gc getpass glob gzip hashlib heapq html inspect io itertools json locale logging math multiprocessing numbers',
     'operator os pathlib platform pprint queue random re shutil signal socket sqlite3 statistics string struct subprocess sys tempfile',

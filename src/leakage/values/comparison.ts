@@ -52,9 +52,10 @@ export function sidesDisjoint(a: string, b: string): boolean {
   const [left, right] = [parse(a), parse(b)];
   if (left === undefined || right === undefined) return !a.startsWith('!') && !b.startsWith('!');
   if (left.kind === 't' || right.kind === 't') {
+    if (left.kind !== right.kind) return false;
     // Of texts nobody knows the order, but each is what it is: `< last` and `== last`.
-    const isOneBound = left.kind === right.kind && left.bound === right.bound;
-    return isOneBound && (below(left, right) || below(right, left));
+    if (left.bound === right.bound) return below(left, right) || below(right, left);
+    return isGapBetween(left, right) || isGapBetween(right, left) || areTwoValues(left, right);
   }
   if (left.kind !== right.kind) {
     return left.operator === '=' && right.operator === '=' && !left.negated && !right.negated;
@@ -63,6 +64,42 @@ export function sidesDisjoint(a: string, b: string): boolean {
     return !left.negated && !right.negated && left.bound !== right.bound;
   }
   return below(left, right) || below(right, left);
+}
+
+/** `< start - gap` and `>= start`, or `< end` and `>= end + gap`: rows are left out between the two sides. */
+function isGapBetween(low: Side, high: Side): boolean {
+  const [top, bottom] = [upperBound(low)?.at, lowerBound(high)?.at];
+  if (typeof top !== 'string' || typeof bottom !== 'string') return false;
+  return isFurther(top, bottom, '-') || isFurther(bottom, top, '+');
+}
+
+/** Whether `further` is `bound`, an operator and how far: a name, a number or a call, which is not below zero. */
+function isFurther(further: string, bound: string, operator: string): boolean {
+  const isPlain = /^[\w.]+$/.test(bound) || /^[\w.]+\([^()]*\)$/.test(bound);
+  if (!isPlain || !further.startsWith(bound + operator)) return false;
+  const distance = further.slice(bound.length + 1);
+  return /^[\w.]/.test(distance) && !/[-+<>?:]/.test(distance);
+}
+
+/** `== counts.idxmax()` and `== counts.idxmin()`, or `== classes[0]` and `== classes[1]`: two values, and not one. */
+function areTwoValues(left: Side, right: Side): boolean {
+  if (left.operator !== '=' || right.operator !== '=' || left.negated || right.negated) return false;
+  const [one, other] = [elementOf(String(left.bound)), elementOf(String(right.bound))];
+  return (
+    one !== undefined && one.of === other?.of && one.isPosition === other.isPosition && one.at !== other.at
+  );
+}
+
+/** The element that a text takes: of what, and which. */
+function elementOf(text: string): { of: string; at: string; isPosition: boolean } | undefined {
+  const match = /(?:\.(idxmax|idxmin)\(\)|\[(-?\d+)\])$/.exec(text);
+  if (match === null) return undefined;
+  const [, extreme, position] = match;
+  return {
+    of: text.slice(0, match.index),
+    at: extreme ?? position ?? '',
+    isPosition: position !== undefined,
+  };
 }
 
 /** Whether everything on side `low` lies below everything on side `high`. */

@@ -370,8 +370,14 @@ export function dividedAlike(a: readonly Region[], b: readonly Region[], undivid
   if (a.length !== 1 || b.length !== 1 || left === undefined || right === undefined) return false;
   if (left.parent === undefined && !undivided) return false;
   let [x, y]: [Region, Region] = [left, right];
+  let isSplit = false;
   while (x.parent !== undefined && y.parent !== undefined) {
-    if (x.partition?.key !== y.partition?.key || x.side !== y.side) return false;
+    if (x.partition?.key !== y.partition?.key || x.side !== y.side) {
+      // Of each source some rows were picked first, as those with a label in the other one.
+      if (!isSplit) return false;
+      break;
+    }
+    isSplit ||= x.partition?.form !== 'selection';
     [x, y] = [x.parent, y.parent];
   }
   // Windows that a loop takes out of rows were parts of them before all were divided.
