@@ -3,14 +3,13 @@ import { packagePath } from '../../src/package-root.js';
 
 /**
  * Options of the programs that tests start often: each loads a lot and ends soon, so young objects are not collected meanwhile, and
- * nothing is worth a thread that helps. One that waits is not to collect what it has either.
+ * nothing is worth a thread that helps. One that waits is not to collect what it has either. Outside of vitest there are none: benchmarks
+ * measure the memory and time of a program as users start it.
  */
-export const PROGRAM_FLAGS: readonly string[] = [
-  '--min-semi-space-size=32',
-  '--max-semi-space-size=64',
-  '--single-threaded-gc',
-  '--no-memory-reducer',
-];
+export const PROGRAM_FLAGS: readonly string[] =
+  process.env.TEST_PROGRAMS === undefined
+    ? []
+    : ['--min-semi-space-size=32', '--max-semi-space-size=64', '--single-threaded-gc', '--no-memory-reducer'];
 
 /**
  * Path of a bundled module, which a test starts as a process or thread; `scripts/testing/compile.mjs` lists them. Outside
