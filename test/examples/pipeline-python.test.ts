@@ -8,6 +8,7 @@ import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.j
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { withPythonClient } from '../support/python-client.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type ForkingPython, startForkingPython } from './forking-python.js';
 
 const interpreter = await findInterpreter();
 if (interpreter === undefined) {
@@ -22,20 +23,22 @@ describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
   let redis: TestRedis;
   let test: TestFleet;
   let gateway: TestGateway;
+  let python: ForkingPython;
   let evaluator: ReturnType<typeof runExample>;
 
   function runExample(file: string, ...args: string[]) {
-    return execa(interpreter?.command ?? 'python3', [`${EXAMPLE}/${file}`, ...args], {
+    return execa(`${python.folder}/python3`, [`${EXAMPLE}/${file}`, ...args], {
       env: {
         FLEET_URL: gateway.url,
         ...withPythonClient(),
-        PYTHONDONTWRITEBYTECODE: '1',
       },
       reject: false,
     });
   }
 
   beforeAll(async () => {
+    if (interpreter === undefined) return;
+    python = await startForkingPython(interpreter);
     redis = await startTestRedis();
     test = await startTestFleet(redis, 'pipeline');
     await test.worker(createOfflineRunner());
@@ -45,6 +48,7 @@ describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
   afterAll(async () => {
     evaluator.kill('SIGINT');
     await evaluator;
+    await python.stop();
     await gateway.close();
     await test.close();
     await redis.stop();

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { execa } from 'execa';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findInterpreter } from '../../examples/pipeline-ts/python-process.js';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder } from '../support/fleet-command.js';
 import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
+import { startForkingPython } from './forking-python.js';
 
 const interpreter = await findInterpreter();
 if (interpreter === undefined) {
@@ -14,12 +16,13 @@ if (interpreter === undefined) {
 }
 
 /** Runs the example from a folder that is not its own. */
-async function runExample(...args: string[]) {
+async function runExample(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { stdout, stderr, exitCode } = await execa(
     process.execPath,
     [...PROGRAM_FLAGS, testProgram('examples/pipeline-ts/main'), ...args],
     {
       cwd: emptyFolder(),
+      env,
       reject: false,
     },
   );
@@ -71,7 +74,7 @@ function expectRises(stdout: string, count: number): void {
 describe('examples/pipeline-ts', () => {
   let recorded: Awaited<ReturnType<typeof runExample>>;
   beforeAll(async () => {
-    recorded = await runExample('--recorded');
+    recorded = await runExample(['--recorded']);
   });
 
   it('REQ-SF-022: raises its score in each of three steps, and evaluates no leak', () => {
@@ -116,18 +119,22 @@ describe('examples/pipeline-ts', () => {
   });
 
   it('refuses arguments that it does not know, and two at once', async () => {
-    expect(await runExample('--faster')).toMatchObject({
+    expect(await runExample(['--faster'])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('--faster'),
     });
-    const both = await runExample('--real', '--recorded');
+    const both = await runExample(['--real', '--recorded']);
     expect(both).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('only one of') });
   });
 
   it.skipIf(interpreter === undefined)('really trains: raises its score with scikit-learn', async () => {
-    const { stdout, stderr, exitCode } = await runExample('--real', '--steps', '1');
+    if (interpreter === undefined) return;
+    const python = await startForkingPython(interpreter);
+    const env = { PATH: `${python.folder}${delimiter}${process.env.PATH}` };
+    const { stdout, stderr, exitCode } = await runExample(['--real', '--steps', '1'], env);
+    await python.stop();
     expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`Scripts run with ${interpreter?.version}`);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`Scripts run with ${interpreter.version}`);
     expectRises(stdout, 1);
   });
 });
