@@ -70,9 +70,7 @@ function readArguments(args: readonly string[]): { mode: RunMode; steps: number 
   return { mode: chosen[0] ?? 'auto', steps: Number(values.steps) };
 }
 
-try {
-  await main();
-} catch (thrown) {
+await main().catch((thrown: unknown) => {
   process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
   process.exitCode = 1;
-}
+});

@@ -1,4 +1,4 @@
-import { readPython } from './python-files.js';
+import { readFileSync } from 'node:fs';
 
 /**
  * A STAND-IN for the pipeline's coder agent. A real one reads the plan and rewrites the block; this one is a short
@@ -17,8 +17,9 @@ const BINARIZER = 'preprocessing.Binarizer(threshold=8.0)';
 const NEIGHBORS = 'n_neighbors=25';
 const COMPONENTS = 'n_components=8';
 
-/** The features of python/published.py. */
-const PUBLISHED_FEATURES = (await readPython('published.py')).split('\n\n\n')[1] ?? '';
+const PUBLISHED = readFileSync(new URL('./python/published.py', import.meta.url), 'utf8');
+/** The features of the published solution. */
+const PUBLISHED_FEATURES = PUBLISHED.split('\n\n\n')[1] ?? '';
 
 const REWRITES: readonly Rewrite[] = [
   {

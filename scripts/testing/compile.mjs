@@ -44,7 +44,6 @@ const TEST_ENTRIES = [
   'test/security/slow-texts-thread.ts',
   'test/support/messages-api-main.ts',
   'test/support/test-thread.ts',
-  'examples/pipeline-ts/main.ts',
 ];
 /** These find files of their own beside their modules, or are imported by name although they are CommonJS. */
 const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'web-tree-sitter'];
@@ -53,6 +52,7 @@ const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'web-tree-sitter'];
 const CACHED_THREAD = 'src/fleet/analysis-task.ts';
 /** The programs that are started often; each waits for nothing before its last statement. */
 const CACHED_PROGRAMS = [
+  'examples/pipeline-ts/main.ts',
   'src/cli/isolated-process.ts',
   'src/cli/main.ts',
   'test/calls/batch-worker.ts',

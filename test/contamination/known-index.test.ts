@@ -11,6 +11,9 @@ import { completeKnownSolution } from '../../src/contamination/known-set.js';
 import { buildPairs } from './pairs/build-pairs.js';
 import { readCorpus } from './pairs/corpus.js';
 
+/** A third of the tuning pairs: each is read as a whole, twice. */
+const PAIRS = buildPairs('tuning').filter((_, at) => at % 3 === 0);
+
 const reference = (n: number, testCaseId = `task-${n}`) => ({ testCaseId, hash: `hash-${n}` });
 
 describe('SPEC-SIL-009: the index of known solutions', () => {
@@ -101,7 +104,7 @@ describe('SPEC-SIL-009: the index of known solutions', () => {
   });
 
   it('SPEC-SIL-009: renamed and reordered programs keep their fingerprints', () => {
-    const pairs = buildPairs('tuning').filter(({ kind }) => kind === 'renamed' || kind === 'reordered');
+    const pairs = PAIRS.filter(({ kind }) => kind === 'renamed' || kind === 'reordered');
     for (const pair of pairs) {
       const known = fingerprintsOf(new PreparedText(pair.known));
       const output = new Set(queryFingerprints(new PreparedText(pair.output)));
@@ -122,7 +125,7 @@ describe('SPEC-SIL-009: the index of known solutions', () => {
     for (const each of files.flatMap(readCorpus)) {
       set.add(completeKnownSolution({ testCaseId: `${each.task}/${each.author}`, solution: each.text }));
     }
-    const copies = buildPairs('tuning').filter(
+    const copies = PAIRS.filter(
       ({ label, kind, language }) =>
         label === 'contaminated' && language !== 'prose' && kind !== 'embedded-code' && kind !== 'partial',
     );

@@ -18,20 +18,19 @@ const MIN_RECALL: Readonly<Record<string, number>> = {
   'prose-light-reword': 0.8,
 };
 
-/** Set by `npm run test:labeled`, which continuous integration runs: `npm test` takes a part of the pairs that thresholds were chosen on. */
+/** Set by `npm run test:labeled`, which continuous integration runs: `npm test` takes each sixth of the pairs. */
 const takesAll = process.env.ALL_LABELED_SCRIPTS === '1';
-const PART = 3;
+const PART = 6;
 
 describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solutions, %s pairs', (part) => {
-  const isWhole = takesAll || part !== 'tuning';
   let report: EvaluationReport;
   beforeAll(async () => {
-    const pairs = [...buildPairs(part)].filter((_, at) => isWhole || at % PART === 0);
+    const pairs = [...buildPairs(part)].filter((_, at) => takesAll || at % PART === 0);
     report = reportOn(await evaluatePairs(pairs));
   });
 
   it('SPEC-SIL-009: finds at least 97 % of all copies', () => {
-    expect(report.recall.of).toBeGreaterThan(isWhole ? 500 : 150);
+    expect(report.recall.of).toBeGreaterThan(takesAll ? 500 : 80);
     expect(report.recall.fraction).toBeGreaterThanOrEqual(0.97);
   });
 
@@ -43,7 +42,7 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
   });
 
   it('SPEC-SIL-009: flags at most one honest solution in a hundred', () => {
-    expect(report.falsePositives.of).toBeGreaterThan(isWhole ? 250 : 80);
+    expect(report.falsePositives.of).toBeGreaterThan(takesAll ? 250 : 40);
     expect(report.falsePositives.fraction).toBeLessThanOrEqual(0.01);
     for (const kind of ['same-task-independent', 'same-task-textbook']) {
       const sameTask = report.kinds.find((each) => each.kind === kind);
@@ -58,7 +57,7 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
     }
   });
 
-  if (isWhole)
+  if (takesAll)
     it('SPEC-SIL-009: the documentation shows this very reliability table', () => {
       const page = readFileSync(new URL('../../docs/contamination.md', import.meta.url), 'utf8');
       expect(page).toContain(reliabilityTable(part, report));
@@ -87,11 +86,15 @@ describe('SPEC-SIL-009: programs written after the checks, and copies disguised 
   });
 
   it('SPEC-SIL-009: independent programs for 27 more tasks are not accused; copies rewritten as a whole are missed', async () => {
-    const { kinds } = reportOn(await evaluatePairs(buildIndependent()));
+    const pairs = buildIndependent();
+    const taken = pairs.filter(({ label }, at) => takesAll || label !== 'clean' || at % PART === 0);
+    const { kinds } = reportOn(await evaluatePairs(taken));
     const page = readFileSync(new URL('../../docs/measurements/contamination.md', import.meta.url), 'utf8');
     expect(kinds.map(({ kind }) => kind)).toEqual(['rewritten', 'same-task-independent']);
-    for (const { kind, flagged } of kinds)
-      expect(page).toContain(`| independent | ${kind} | ${flagged.count} of ${flagged.of} |`);
+    for (const { kind, flagged } of kinds) {
+      const all = pairs.filter((pair) => pair.kind === kind).length;
+      expect(page).toContain(`| independent | ${kind} | ${flagged.count} of ${all} |`);
+    }
     expect(kinds.find(({ label }) => label === 'clean')?.flagged.count).toBe(0);
   });
 });
