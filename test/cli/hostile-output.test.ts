@@ -11,8 +11,12 @@ import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
 
+const outputs = new Map<string, Map<string, string>>();
+
 /** Printers by name, with what each printed. */
 function printed(...flags: string[]): Map<string, string> {
+  const known = outputs.get(flags.join());
+  if (known !== undefined) return known;
   const program = testProgram('test/cli/hostile-printers');
   const { stdout, stderr } = spawnSync(
     'sh',
@@ -23,7 +27,11 @@ function printed(...flags: string[]): Map<string, string> {
   );
   expect(stderr).toBe('');
   const sections = stdout.split(/^=== (.*)\n/m).slice(1);
-  return new Map(sections.flatMap((name, at) => (at % 2 === 0 ? [[name, sections[at + 1] ?? '']] : [])));
+  const output = new Map(
+    sections.flatMap((name, at) => (at % 2 === 0 ? [[name, sections[at + 1] ?? ''] as const] : [])),
+  );
+  outputs.set(flags.join(), output);
+  return output;
 }
 
 describe('a hostile text through every printer', () => {
