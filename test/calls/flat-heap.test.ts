@@ -8,7 +8,7 @@ import { heapOfWorker } from './heap-of-a-worker.js';
 
 const redis = redisOfFile();
 
-it('a worker that has made hundreds of calls holds no more than after the first ones, and no listener warning came', async () => {
+it('a worker that has made many calls holds no more than after the first ones, and no listener warning came', async () => {
   const api = await startMessagesApi({ reply: () => leaks() });
   const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: 'heap' });
   onTestFinished(async () => {
@@ -16,10 +16,10 @@ it('a worker that has made hundreds of calls holds no more than after the first 
     await api.close();
   });
   const program = [testProgram('test/calls/counting-worker')];
-  const { bytes, warnings } = await heapOfWorker(program, fleet, redis.url, api.url, [100, 500]);
+  const { bytes, warnings } = await heapOfWorker(program, fleet, redis.url, api.url, [60, 210]);
   const [early = 0, late = 0] = bytes;
   expect(early).toBeGreaterThan(0);
-  // 400 more calls: a kept message, signal or listener of each would be several kilobytes.
-  expect(late - early).toBeLessThan(1.5 * 2 ** 20);
+  // 150 more calls: a kept message, signal or listener of each would be several kilobytes.
+  expect(late - early).toBeLessThan(0.6 * 2 ** 20);
   expect(warnings).toEqual([]);
 });

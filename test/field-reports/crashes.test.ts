@@ -9,7 +9,7 @@ import { leaks } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import type { Script } from '../support/messages-api.js';
-import { redisOfFile, startTestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
 
 const redis = redisOfFile();
@@ -19,10 +19,10 @@ const script = (name: string, run = 'night') => ({
   tags: { run },
 });
 
-async function start(reply: Script, server = redis): Promise<FleetProcesses & { readonly prefix: string }> {
+async function start(reply: Script): Promise<FleetProcesses & { readonly prefix: string }> {
   count += 1;
   const prefix = `crashes-${count}`;
-  const processes = await startFleetProcesses(server, prefix, reply);
+  const processes = await startFleetProcesses(redis, prefix, reply);
   onTestFinished(() => processes.close());
   return { ...processes, prefix };
 }
@@ -78,7 +78,7 @@ describe('a job that ends because its workers crashed', () => {
 
 describe('a fleet that is killed with many running jobs', () => {
   it('starts a new job of another tenant at once, while those run again', async () => {
-    const RUNNING = 16;
+    const RUNNING = 10;
     let restarted = false;
     const { fleet, api, worker } = await start(() => (restarted ? leaks() : { kind: 'hang' }));
     // Long enough that a busy worker with so many jobs does not lose them before it is killed.
@@ -108,18 +108,15 @@ describe('a fleet that is killed with many running jobs', () => {
 
 describe('all workers and Redis killed together', () => {
   it('leaves jobs that the doctor finds and puts back, and that are done by the next worker', async () => {
-    const durable = await startTestRedis(['--appendfsync', 'always']);
-    onTestFinished(() => durable.stop());
-    const { api, worker, fleet, prefix, environment } = await start(
-      (_, index) => (index < 3 ? { kind: 'hang' } : leaks()),
-      durable,
+    const { api, worker, fleet, prefix, environment } = await start((_, index) =>
+      index < 3 ? { kind: 'hang' } : leaks(),
     );
     const workers = [await worker(), await worker()];
     const handles = await Promise.all(['a', 'b', 'c'].map((name) => addSolutionCheck(fleet, script(name))));
     await api.arrived(3);
-    await Promise.all([...workers.map((doomed) => doomed.end('SIGKILL')), durable.kill()]);
-    await durable.restart();
-    const later = await FleetClient.open({ redisUrl: durable.url, prefix });
+    await Promise.all([...workers.map((doomed) => doomed.end('SIGKILL')), redis.kill()]);
+    await redis.restart();
+    const later = await FleetClient.open({ redisUrl: redis.url, prefix });
     onTestFinished(() => later.close());
     const doctor = async (...flags: string[]) => {
       const { stdout, exitCode } = await fleetCommand(['doctor', '--json', ...flags], { env: environment });

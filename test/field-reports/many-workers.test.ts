@@ -24,7 +24,7 @@ async function startFleet() {
 describe('many workers on one queue', () => {
   it('all take part, and leave nothing waiting, whatever the order of the jobs is', async () => {
     const WORKERS = 12;
-    const JOBS = 200;
+    const JOBS = 120;
     const { fleet, worker } = await startFleet();
     const offline = createOfflineRunner();
     const took = new Array<number>(WORKERS).fill(0);

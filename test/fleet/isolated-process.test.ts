@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { IsolatedProcess } from '../../src/fleet/isolation/isolated-process.js';
 import { DEFAULT_COMPUTE_LIMITS } from '../../src/fleet/two-lanes.js';
@@ -11,9 +11,9 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { isRunning } from '../support/embedded-redis-users.js';
-import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { startFleetCommand } from '../support/fleet-command.js';
-import { type MessagesApi, type Script, textReply } from '../support/messages-api.js';
+import { type MessagesApi, type Script, startMessagesApi, textReply } from '../support/messages-api.js';
 import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -22,17 +22,37 @@ const PROGRAM = pathToFileURL(testProgram('test/fleet/isolated-program'));
 
 let test: TestFleet;
 let api: MessagesApi;
-let replies: Script;
-beforeEach(async () => {
-  replies = () => leaks();
-  ({ test, api } = await fleetOfTest(redis, 'isolated', (request, index) =>
-    typeof replies === 'function' ? replies(request, index) : (replies[index] ?? leaks()),
-  ));
-  process.env.TEST_API_URL = api.url;
-});
+let replies: Script = () => leaks();
+let fleets = 0;
+
+/** Answers as the running test says. */
+async function startApi(): Promise<MessagesApi> {
+  const started = await startMessagesApi({
+    reply: (request, index) =>
+      typeof replies === 'function' ? replies(request, index) : (replies[index] ?? leaks()),
+  });
+  process.env.TEST_API_URL = started.url;
+  return started;
+}
+
+/** Each test of the block has a fleet of its own. */
+function fleetOfEachTest(): void {
+  beforeEach(async () => {
+    fleets += 1;
+    replies = () => leaks();
+    test = await startTestFleet(redis, `isolated-${fleets}`);
+    api = await startApi();
+  });
+  afterEach(async () => {
+    await test.close();
+    await api.close();
+  });
+}
 afterEach(() => {
-  delete process.env.TEST_API_URL;
   delete process.env.TEST_NEVER_READY;
+});
+afterAll(() => {
+  delete process.env.TEST_API_URL;
 });
 
 const startWorker = (options: Partial<WorkerOptions> = {}) =>
@@ -67,7 +87,80 @@ async function gone(pid: number): Promise<void> {
   await expect.poll(() => isRunning(pid)).toBe(false);
 }
 
+describe('jobs in whose attempts a worker crashed, one after another in the same process', () => {
+  beforeAll(async () => {
+    test = await startTestFleet(redis, 'isolated-shared');
+    api = await startApi();
+    // A job that waits for its child leaves the only slot.
+    await startWorker({ concurrency: 1, trials: { sandbox: 'off' } });
+  });
+  afterAll(async () => {
+    await test.close();
+    await api.close();
+  });
+  beforeEach(() => {
+    (test.logLines as unknown[]).length = 0;
+    replies = () => leaks();
+  });
+
+  it('that is withCrash does its work there, with its ledger, its log and its costs', async () => {
+    const withoutCrash = await submit('x = 1\n');
+    const withCrash = await submitWithCrashes('x = 1\n');
+    const here = await withoutCrash.result();
+    const isolated = await withCrash.result();
+    expect(isolated).toEqual(here);
+    expect(await readCallRecords(test.fleet.client, keyOf(withCrash))).toMatchObject([
+      { step: 'detect', state: 'answered' },
+    ]);
+    const { logs } = await test.fleet.queue('solution-check').getJobLogs(withCrash.id);
+    expect(logs.join('\n')).toContain('runs in the isolated process');
+  });
+
+  it('starts children there, and waits for them without the process', async () => {
+    const earlier = api.requests.length;
+    replies = ({ body, text }) => {
+      if (!text.includes('fit(all)')) return leaks();
+      return body.output_config === undefined ? correction('a = fit(train)') : leaks('a = fit(all)');
+    };
+    const handle = await submitWithCrashes('a = fit(all)\nprint(a)\n', 1, { verify: 'agent' });
+    expect((await handle.result()).notes).toContain(
+      'the agent checked the corrected script again and found no leakage',
+    );
+    expect(api.requests).toHaveLength(earlier + 3);
+  });
+
+  it('has the settings for trials of its worker there', async () => {
+    const handle = await submitWithCrashes('x = 1\n', 1, { trial: true });
+    expect(await handle.wait()).toMatchObject({ state: 'failed', error: { code: 'trial-unavailable' } });
+  });
+
+  it('fails there as it would anywhere: with its code, the answer as it came, and what that cost', async () => {
+    replies = () => textReply('no JSON');
+    const handle = await submitWithCrashes('x = 1\n');
+    const view = await handle.wait();
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'answer-invalid' }, usage: { calls: 3 } });
+    const { logs } = await test.fleet.queue('solution-check').getJobLogs(handle.id);
+    expect(logs.join('\n')).toContain('answer that could not be used:\nno JSON');
+  });
+
+  it('is not ended without proof, however many workers crashed in its attempts', async () => {
+    const handle = await submitWithCrashes('x = 1\n', 15);
+    expect((await handle.result()).status).toBe('clean');
+  });
+
+  it.runIf(process.platform === 'linux')('is what the system ends first when memory runs out', async () => {
+    replies = () => ({ kind: 'hang' });
+    const handle = await submitWithCrashes('x = 1\n');
+    const pid = await isolatedPid();
+    await expect.poll(() => readFile(`/proc/${pid}/oom_score_adj`, 'utf8')).toBe('1000\n');
+    await handle.cancel();
+    expect((await handle.wait()).state).toBe('cancelled');
+  });
+});
+
 describe('a job in whose attempt a worker crashed', () => {
+  fleetOfEachTest();
+
   it('that kills its process is proven to be the cause and ends, while its worker and other jobs go on', async () => {
     const killer = await submitWithCrashes('x = "KILL"\n');
     const others = await Promise.all([submit('a = 1\n'), submit('b = 1\n'), submitWithCrashes('c = 1\n')]);
@@ -82,49 +175,6 @@ describe('a job in whose attempt a worker crashed', () => {
     for (const other of others) expect((await other.result()).status).toBe('clean');
     // A person who retries it starts with reset counters.
     expect(await test.fleet.client.hexists(keyOf(killer), 'fleet:crashes')).toBe(0);
-  });
-
-  it('that is withCrash does its work there, with its ledger, its log and its costs', async () => {
-    const withoutCrash = await submit('x = 1\n');
-    const withCrash = await submitWithCrashes('x = 1\n');
-    await startWorker();
-    const here = await withoutCrash.result();
-    const isolated = await withCrash.result();
-    expect(isolated).toEqual(here);
-    expect(await readCallRecords(test.fleet.client, keyOf(withCrash))).toMatchObject([
-      { step: 'detect', state: 'answered' },
-    ]);
-    const { logs } = await test.fleet.queue('solution-check').getJobLogs(withCrash.id);
-    expect(logs.join('\n')).toContain('runs in the isolated process');
-  });
-
-  it('starts children there, and waits for them without the process', async () => {
-    replies = ({ body, text }) => {
-      if (!text.includes('fit(all)')) return leaks();
-      return body.output_config === undefined ? correction('a = fit(train)') : leaks('a = fit(all)');
-    };
-    const handle = await submitWithCrashes('a = fit(all)\nprint(a)\n', 1, { verify: 'agent' });
-    await startWorker({ concurrency: 1 });
-    expect((await handle.result()).notes).toContain(
-      'the agent checked the corrected script again and found no leakage',
-    );
-    expect(api.requests).toHaveLength(3);
-  });
-
-  it('has the settings for trials of its worker there', async () => {
-    const handle = await submitWithCrashes('x = 1\n', 1, { trial: true });
-    await startWorker({ trials: { sandbox: 'off' } });
-    expect(await handle.wait()).toMatchObject({ state: 'failed', error: { code: 'trial-unavailable' } });
-  });
-
-  it('fails there as it would anywhere: with its code, the answer as it came, and what that cost', async () => {
-    replies = () => textReply('no JSON');
-    const handle = await submitWithCrashes('x = 1\n');
-    await startWorker();
-    const view = await handle.wait();
-    expect(view).toMatchObject({ state: 'failed', error: { code: 'answer-invalid' }, usage: { calls: 3 } });
-    const { logs } = await test.fleet.queue('solution-check').getJobLogs(handle.id);
-    expect(logs.join('\n')).toContain('answer that could not be used:\nno JSON');
   });
 
   it('dies in mid-call: the call is unknown, and nothing stays reserved', async () => {
@@ -170,22 +220,6 @@ describe('a job in whose attempt a worker crashed', () => {
     await worker.stop(0);
     expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
     await gone(pid);
-  });
-
-  it('is not ended without proof, however many workers crashed in its attempts', async () => {
-    const handle = await submitWithCrashes('x = 1\n', 15);
-    await startWorker();
-    expect((await handle.result()).status).toBe('clean');
-  });
-
-  it.runIf(process.platform === 'linux')('is what the system ends first when memory runs out', async () => {
-    replies = () => ({ kind: 'hang' });
-    const handle = await submitWithCrashes('x = 1\n');
-    await startWorker();
-    const pid = await isolatedPid();
-    await expect.poll(() => readFile(`/proc/${pid}/oom_score_adj`, 'utf8')).toBe('1000\n');
-    await handle.cancel();
-    expect((await handle.wait()).state).toBe('cancelled');
   });
 
   it('is not blamed for a crash of its worker before it is at work there', async () => {
@@ -236,6 +270,8 @@ describe('a job in whose attempt a worker crashed', () => {
 });
 
 describe('the isolated process', () => {
+  fleetOfEachTest();
+
   it('is started again after it ended without a job, by itself or from outside, and that is no crash of a job', async () => {
     for (const idleMs of [1, 60_000]) {
       const isolatedProcess = new IsolatedProcess({
@@ -272,6 +308,8 @@ describe('the isolated process', () => {
 });
 
 describe('the built worker', () => {
+  fleetOfEachTest();
+
   it('runs jobs with crashes; when it is killed from outside no job is blamed, and no process remains', async () => {
     replies = () => ({ kind: 'hang' });
     const handle = await submitWithCrashes('x = 1\n');

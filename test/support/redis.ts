@@ -31,7 +31,8 @@ export interface TestRedis {
 }
 
 /**
- * A Redis for the calling test file alone, append-only like the embedded one, on a Unix socket in a new folder.
+ * A Redis for the calling test file alone, append-only like the embedded one, on a Unix socket in a new folder. A kill of its
+ * process loses no write that it acknowledged.
  * One that is not stopped fails the run (see `global-setup.ts`).
  * @param extraArguments Further `redis-server` arguments, such as `['--maxmemory', '20mb']`; a later one wins.
  */
@@ -133,8 +134,10 @@ function spawnServer(folder: string, socketPath: string, extraArguments: readonl
       ...[
         '--appendonly',
         'yes',
+        // It writes before it acknowledges, without waiting for the disk: with `everysec` it may acknowledge first while the disk is
+        // busy, and a kill of its process would lose what was acknowledged.
         '--appendfsync',
-        'everysec',
+        'no',
         '--save',
         '',
         '--maxmemory-policy',
