@@ -33,8 +33,7 @@ async function callsOfNextCommand(): Promise<number> {
 describe('a command that a signal ends', () => {
   it.each([
     ['SIGINT', 130, ['check', 'x.py']],
-    ['SIGTERM', 143, ['check', 'x.py']],
-    ['SIGINT', 130, ['refine', '--solution', 's.py', '--ablation', 'a.py', '--output', 'out.txt']],
+    ['SIGTERM', 143, ['refine', '--solution', 's.py', '--ablation', 'a.py', '--output', 'out.txt']],
     ['SIGINT', 130, ['submit', 'solution-check', '--data', 'payload.json', '--wait']],
   ] as const)(
     '%s: exit %i, and the next command pays for none of its jobs: %j',

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   emptyFolder,
   fleetCommand,
@@ -12,29 +12,26 @@ import { redisOfFile } from '../support/redis.js';
 const PAYLOAD = JSON.stringify({ solution: { content: 'print(1)\n' }, tags: { run: 'night-1' } });
 
 const redis = redisOfFile();
-let worker: RunningCommand | undefined;
-afterEach(async () => {
-  await worker?.end('SIGTERM');
-  worker = undefined;
-});
 
 let prefixes = 0;
 function fleet() {
   prefixes += 1;
-  const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: `cli-${prefixes}` };
+  const prefix = `cli-${prefixes}`;
+  const environment = () => ({ FLEET_REDIS_URL: redis.url, FLEET_PREFIX: prefix });
   return {
     run: (args: readonly string[], input?: string) =>
-      fleetCommand(args, { env, ...(input === undefined ? {} : { input }) }),
+      fleetCommand(args, { env: environment(), ...(input === undefined ? {} : { input }) }),
     json: async (args: readonly string[], input?: string) => {
       const { stdout, exitCode } = await fleetCommand([...args, '--json'], {
-        env,
+        env: environment(),
         ...(input === undefined ? {} : { input }),
       });
       return { value: JSON.parse(stdout), exitCode };
     },
     work: async () => {
-      worker = startFleetCommand(['worker'], { env });
+      const worker = startFleetCommand(['worker'], { env: environment() });
       await worker.printed('worker ready');
+      return worker;
     },
   };
 }
@@ -44,61 +41,74 @@ describe('fleet submit, get, wait, list, cancel, retry', () => {
     const { json, work } = fleet();
     const submitted = await json(['submit', 'solution-check', '--data', '-'], PAYLOAD);
     expect(submitted).toMatchObject({ exitCode: 0, value: { kind: 'solution-check', state: 'waiting' } });
-    await work();
+    const worker = await work();
     const waited = await json(['wait', submitted.value.id]);
     expect(waited).toMatchObject({ exitCode: 0, value: { state: 'completed', result: { status: 'clean' } } });
     expect((await json(['get', submitted.value.id])).value.result).toEqual(waited.value.result);
+    await worker.end('SIGTERM');
   });
 
-  it('submit --wait gives the result', async () => {
-    const { json, work } = fleet();
-    await work();
-    const { value, exitCode } = await json(['submit', 'solution-check', '--data', '-', '--wait'], PAYLOAD);
-    expect(exitCode).toBe(0);
-    expect(value).toMatchObject({ kind: 'solution-check', state: 'completed', result: { status: 'clean' } });
-  });
-
-  it('submit --then starts follow-ups, and wait --no-follow does not wait for them', async () => {
+  describe('with a worker', () => {
     const { json, run, work } = fleet();
-    const file = join(emptyFolder(), 'then.json');
-    const again = { kind: 'solution-check', name: 'again', from: { solution: 'result.solution' } };
-    writeFileSync(file, JSON.stringify([again, { ...again, name: 'never', when: { status: 'corrected' } }]));
-    const submit = ['submit', 'solution-check', '--data', '-', '--then', file, '--wait'];
-    await work();
-    const { stdout, exitCode } = await run(submit, PAYLOAD);
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(
-      /then again: completed solution-check-\w+\nthen never: skipped, status is "clean"/,
-    );
-    const { value } = await json([...submit, '--no-follow'], PAYLOAD);
-    expect(value).toMatchObject({ result: { status: 'clean' }, followUps: [{ name: 'again' }, {}] });
-    const broken = { ...again, from: { ...again.from, verify: 'result.solutionDigest' } };
-    writeFileSync(file, JSON.stringify([broken]));
-    const failing = await json([...submit], PAYLOAD);
-    const keyed = (key: string) => json([...submit.slice(0, -1), '--key', key], PAYLOAD);
-    expect((await keyed('chain')).value.outcome).toBe('created');
-    expect((await keyed('chain')).value.outcome).toBe('existing');
-    writeFileSync(file, JSON.stringify([again]));
-    const conflict = await run([...submit, '--key', 'chain'], PAYLOAD);
-    expect(conflict).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(conflict.stderr).toContain('(key-conflict)');
-    writeFileSync(file, JSON.stringify([broken]));
-    expect(failing).toMatchObject({
-      exitCode: 2,
-      value: { followUps: [{ error: { code: 'invalid-payload' } }] },
+    let worker: RunningCommand;
+    beforeAll(async () => {
+      worker = await work();
     });
-    expect((await json([...submit, '--no-follow'], PAYLOAD)).exitCode).toBe(0);
-    const twice = JSON.stringify({ ...JSON.parse(PAYLOAD), then: [] });
-    expect((await run(submit, twice)).stderr).toMatch(/and so has --then: .*leave out --then \(usage\)/);
-    for (const [text, problem] of [
-      ['[{', 'is not JSON'],
-      ['{"kind": "extract"}', 'must be a JSON list'],
-    ] as const) {
-      writeFileSync(file, text);
-      const refused = await run(submit, PAYLOAD);
-      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(refused.stderr).toMatch(new RegExp(`--then: .*then.json ${problem}.*\\(usage\\)\\n +Correct`));
-    }
+    afterAll(() => worker.end('SIGTERM'));
+
+    it('submit --wait gives the result', async () => {
+      const { value, exitCode } = await json(['submit', 'solution-check', '--data', '-', '--wait'], PAYLOAD);
+      expect(exitCode).toBe(0);
+      expect(value).toMatchObject({
+        kind: 'solution-check',
+        state: 'completed',
+        result: { status: 'clean' },
+      });
+    });
+
+    it('submit --then starts follow-ups, and wait --no-follow does not wait for them', async () => {
+      const file = join(emptyFolder(), 'then.json');
+      const again = { kind: 'solution-check', name: 'again', from: { solution: 'result.solution' } };
+      writeFileSync(
+        file,
+        JSON.stringify([again, { ...again, name: 'never', when: { status: 'corrected' } }]),
+      );
+      const submit = ['submit', 'solution-check', '--data', '-', '--then', file, '--wait'];
+      const { stdout, exitCode } = await run(submit, PAYLOAD);
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(
+        /then again: completed solution-check-\w+\nthen never: skipped, status is "clean"/,
+      );
+      const { value } = await json([...submit, '--no-follow'], PAYLOAD);
+      expect(value).toMatchObject({ result: { status: 'clean' }, followUps: [{ name: 'again' }, {}] });
+      const broken = { ...again, from: { ...again.from, verify: 'result.solutionDigest' } };
+      writeFileSync(file, JSON.stringify([broken]));
+      const failing = await json([...submit], PAYLOAD);
+      const keyed = (key: string) => json([...submit.slice(0, -1), '--key', key], PAYLOAD);
+      expect((await keyed('chain')).value.outcome).toBe('created');
+      expect((await keyed('chain')).value.outcome).toBe('existing');
+      writeFileSync(file, JSON.stringify([again]));
+      const conflict = await run([...submit, '--key', 'chain'], PAYLOAD);
+      expect(conflict).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(conflict.stderr).toContain('(key-conflict)');
+      writeFileSync(file, JSON.stringify([broken]));
+      expect(failing).toMatchObject({
+        exitCode: 2,
+        value: { followUps: [{ error: { code: 'invalid-payload' } }] },
+      });
+      expect((await json([...submit, '--no-follow'], PAYLOAD)).exitCode).toBe(0);
+      const twice = JSON.stringify({ ...JSON.parse(PAYLOAD), then: [] });
+      expect((await run(submit, twice)).stderr).toMatch(/and so has --then: .*leave out --then \(usage\)/);
+      for (const [text, problem] of [
+        ['[{', 'is not JSON'],
+        ['{"kind": "extract"}', 'must be a JSON list'],
+      ] as const) {
+        writeFileSync(file, text);
+        const refused = await run(submit, PAYLOAD);
+        expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+        expect(refused.stderr).toMatch(new RegExp(`--then: .*then.json ${problem}.*\\(usage\\)\\n +Correct`));
+      }
+    });
   });
 
   it('submit --wait without a Redis starts what is missing and stops it again', async () => {

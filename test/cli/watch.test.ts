@@ -84,6 +84,7 @@ describe('fleet watch', () => {
         await running.printed(`${file}: ${status}`, before);
       }
     }
+    expect(await running.end('SIGTERM')).toBe(143);
   });
 
   it('goes on while folders are removed below it, and where one cannot be read', async () => {
@@ -102,15 +103,22 @@ describe('fleet watch', () => {
     expect(running.lines.filter((line) => line.startsWith('src/n\uFFFD: not checked: '))).toHaveLength(1);
   });
 
-  it('--json: an object a line, as of check --json', async () => {
-    running = startFleetCommand(['watch', '--json', '--exclude', 'broken.py'], { cwd });
-    await running.printed('1 file checked');
-    const checked = await fleetCommand(['check', '--offline', '--json', 'src/a.py'], { cwd });
-    const lines = running.lines.filter((line) => line.startsWith('{'));
+  it('--json: an object a line, as of check --json, and ends when its folder is removed', async () => {
+    const folder = join(cwd, 'src');
+    const file = join(folder, 'sub/b.py');
+    mkdirSync(join(folder, 'sub'));
+    writeFileSync(file, LEAKY);
+    running = startFleetCommand(['watch', '--json', '--exclude', 'broken.py', folder]);
+    await running.printed('2 files checked');
+    const checked = await fleetCommand(['check', '--offline', '--json', join(folder, 'a.py'), file]);
+    const lines = running.lines.filter((line) => line.startsWith('{')).sort();
     expect(lines.map((line) => JSON.parse(line))).toEqual(JSON.parse(checked.stdout));
-    rmSync(join(cwd, 'src'), { recursive: true });
-    await running.printed('{"file":"src/a.py","gone":true}');
-    expect(await running.end('SIGTERM')).toBe(143);
+    rmSync(join(folder, 'sub'), { recursive: true });
+    await running.printed(JSON.stringify({ file, gone: true }));
+    rmSync(cwd, { recursive: true });
+    expect(await running.exited).toBe(2);
+    const message = `the folder ${folder} does not exist`;
+    expect(running.lines).toContain(JSON.stringify({ error: { code: 'unreadable-input', message } }));
   });
 
   it('ends when nobody reads its output any more, and runs as on many cores without a warning', async () => {
@@ -131,16 +139,6 @@ describe('fleet watch', () => {
     await running.exited;
     expect(running.lines.length).toBeLessThan(40);
     expect(running.lines.filter((line) => /abort|internal/.test(line))).toEqual([]);
-  });
-
-  it('ends when its folder is removed', async () => {
-    const folder = join(cwd, 'src');
-    running = startFleetCommand(['watch', '--json', folder]);
-    await running.printed('2 files checked');
-    rmSync(cwd, { recursive: true });
-    expect(await running.exited).toBe(2);
-    const message = `the folder ${folder} does not exist`;
-    expect(running.lines).toContain(JSON.stringify({ error: { code: 'unreadable-input', message } }));
   });
 
   it.each([

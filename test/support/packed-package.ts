@@ -86,8 +86,11 @@ export class PackedPackage {
     return this.run(process.execPath, [...nodeOptions, '--input-type=module', '--eval', code]);
   }
 
-  /** Names of all packages of which any module is loaded by `import SPECIFIER`, ESM and CommonJS alike. */
-  packagesLoadedBy(specifier: string): Set<string> {
+  /**
+   * Imports one entry after the other in one process.
+   * @returns by entry, the names of all packages of which any module is loaded by then, ESM and CommonJS alike
+   */
+  packagesLoadedBy(specifiers: readonly string[]): Map<string, ReadonlySet<string>> {
     const list = join(this.project, 'loaded.txt');
     writeFileSync(list, '');
     const hooks = `import { appendFileSync } from 'node:fs';
@@ -99,14 +102,25 @@ export class PackedPackage {
     const code = `import { appendFileSync } from 'node:fs';
       import { createRequire, register } from 'node:module';
       register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));
-      await import(${JSON.stringify(specifier)});
-      const cached = Object.keys(createRequire(import.meta.url).cache);
-      appendFileSync(${JSON.stringify(list)}, cached.join('\\n'));
+      for (const specifier of ${JSON.stringify(specifiers)}) {
+        await import(specifier);
+        const cached = Object.keys(createRequire(import.meta.url).cache);
+        appendFileSync(${JSON.stringify(list)}, cached.join('\\n') + '\\n=\\n');
+      }
       process.exit();`;
     const { status, stderr } = this.evaluate(code);
-    if (status !== 0) throw new Error(stderr);
-    const paths = readFileSync(list, 'utf8').split('\n').map(decodeURIComponent);
-    return new Set(paths.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
+    if (status !== 0 || stderr !== '') throw new Error(stderr);
+    const loaded = new Set<string>();
+    const parts = readFileSync(list, 'utf8').split('\n=\n');
+    return new Map(
+      specifiers.map((specifier, at) => {
+        for (const path of (parts[at] ?? '').split('\n').map(decodeURIComponent)) {
+          const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
+          if (name !== undefined) loaded.add(name);
+        }
+        return [specifier, new Set(loaded)];
+      }),
+    );
   }
 
   installedPackages(): string[] {
