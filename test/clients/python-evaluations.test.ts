@@ -3,7 +3,7 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { gatewayOfTest, type TestGateway } from '../gateway/gateway-fixture.js';
 import type { TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
-import { asyncioProgram, hasPython, PythonProgram, runPython } from './python-program.js';
+import { asyncioProgram, PythonProgram, pythonOfFile, runPython } from './python-program.js';
 
 /** Fits a scaler on all rows before they are split. */
 const LEAKY = `
@@ -32,7 +32,7 @@ def work(times, evaluate):
     return fleet.evaluate("evaluate", one, stop=stop)
 `;
 
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
@@ -329,7 +329,7 @@ fleet.evaluate("evaluate", evaluate, lease_s=600)
 `,
     );
     const { id } = await program.said();
-    program.signal('SIGINT');
+    await program.signal('SIGINT');
     expect((await program.end()).code).not.toBe(0);
     const next = await runPython(
       gateway.url,

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 import { testProgram } from '../support/programs.js';
 import { withPythonClient } from '../support/python-client.js';
-import { hasPython, PythonProgram, type Said } from './python-program.js';
+import { PythonProgram, pythonOfFile, type Said } from './python-program.js';
 
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 const EXAMPLES = packagePath('examples', 'hooks');
 const HOOKS = packagePath('clients', 'python', 'src', 'solution_fleet', 'hooks');
 

@@ -5,11 +5,11 @@ import { runnerFor } from '../support/agent-answers.js';
 import type { TestFleet } from '../support/fleet.js';
 import { errorReply, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-import { asyncioProgram, hasPython, PythonProgram, runPython } from './python-program.js';
+import { asyncioProgram, PythonProgram, pythonOfFile, runPython } from './python-program.js';
 
 const SUMMARIZE = `{"ablationCode": "print(1)", "rawOutput": "baseline: 0.80\\nno scaling: 0.70\\n"}`;
 
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;

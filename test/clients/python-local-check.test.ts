@@ -6,9 +6,9 @@ import { packagePath } from '../../src/package-root.js';
 import type { Recording } from '../../src/recordings/recording.js';
 import { runRecording } from '../../src/recordings/run-recording.js';
 import { testProgram } from '../support/programs.js';
-import { hasPython, runPython, type Said } from './python-program.js';
+import { pythonOfFile, runPython, type Said } from './python-program.js';
 
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 const SCRIPTS = packagePath('examples', 'scripts');
 const SCALER = readFileSync(packagePath('examples', 'scripts', 'leaky_scaler.py'), 'utf8');
 

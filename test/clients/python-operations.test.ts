@@ -4,9 +4,9 @@ import { leaks, runnerFor } from '../support/agent-answers.js';
 import type { TestFleet } from '../support/fleet.js';
 import { errorReply, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-import { hasPython, runPython } from './python-program.js';
+import { pythonOfFile, runPython } from './python-program.js';
 
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { builtInDocument } from '../../scripts/openapi/document.js';
 import type { OpenApiDocument } from '../../src/gateway/openapi/document.js';
@@ -12,6 +12,7 @@ import { JOB_STATES } from '../../src/producers/job-view.js';
 import { KIND_NAMES, KINDS } from '../../src/queues/registry.js';
 import { FindingSchema } from '../../src/queues/solution-check.js';
 import { UsageSchema } from '../../src/queues/usage.js';
+import { withPythonClient } from '../support/python-client.js';
 import { hasPython } from './python-program.js';
 
 const withPython = await hasPython();
@@ -42,7 +43,7 @@ const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')
 const installer = withPython ? await findInstaller() : undefined;
 const SRC = packagePath('clients', 'python', 'src');
 
-/** The fields of the client's types: for each name whether it must be there. */
+/** The fields of the client's types, for each name whether it must be there; and the values of its literals. */
 async function typesOfClient(): Promise<Record<string, Record<string, boolean>>> {
   const script = `
 import json
@@ -52,7 +53,7 @@ print(json.dumps({
     name: {**{key: True for key in shape.__required_keys__}, **{key: False for key in shape.__optional_keys__}}
     for name, shape in shapes.items()
 } | {"literals": {name: list(getattr(types, name).__args__) for name in ("KindName", "JobState")}}))`;
-  const { stdout } = await execa('python3', ['-c', script], { env: { PYTHONPATH: SRC } });
+  const { stdout } = await execa('python3', ['-S', '-c', script], { env: withPythonClient() });
   return JSON.parse(stdout);
 }
 
@@ -68,8 +69,12 @@ function fieldsOf(schema: z.ZodObject): Record<string, boolean> {
 const pascal = (kind: string) => kind.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 describe.skipIf(!withPython)('the types of the Python client', () => {
-  it('have the fields of the contracts', async () => {
-    const types = await typesOfClient();
+  let types: Record<string, Record<string, boolean>>;
+  beforeAll(async () => {
+    types = await typesOfClient();
+  });
+
+  it('have the fields of the contracts', () => {
     for (const kind of KIND_NAMES) {
       const { payload, result, suppliedByChild } = KINDS[kind];
       // What a child can supply must be in the payload of a job without children.
@@ -83,9 +88,8 @@ describe.skipIf(!withPython)('the types of the Python client', () => {
     expect(types.CheckedScript).toEqual({ ...types.SolutionCheckResult, file: true, error: false });
   });
 
-  it('know every kind and every state', async () => {
-    const { literals } = await typesOfClient();
-    expect(literals).toEqual({ KindName: KIND_NAMES, JobState: JOB_STATES });
+  it('know every kind and every state', () => {
+    expect(types.literals).toEqual({ KindName: KIND_NAMES, JobState: JOB_STATES });
   });
 });
 
@@ -108,8 +112,8 @@ describe.skipIf(!withPython)('the clients of the Python package', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const program = packagePath('test', 'clients', 'called-routes.py');
-    const { stdout } = await execa('python3', [program], {
-      env: { PYTHONPATH: SRC },
+    const { stdout } = await execa('python3', ['-S', program], {
+      env: withPythonClient(),
       input: JSON.stringify(KIND_NAMES),
     });
     const called = JSON.parse(stdout) as Record<string, [string, string][]>;
@@ -123,8 +127,8 @@ describe.skipIf(!withPython)('the clients of the Python package', () => {
 describe.skipIf(!withPython)('the package of the Python client', () => {
   it('reads event streams as the standard says, and takes no answer but the gateway’s', async () => {
     const tests = packagePath('clients', 'python', 'tests');
-    const { stderr, exitCode } = await execa('python3', ['-m', 'unittest', 'discover', '-s', tests], {
-      env: { PYTHONPATH: SRC },
+    const { stderr, exitCode } = await execa('python3', ['-S', '-m', 'unittest', 'discover', '-s', tests], {
+      env: withPythonClient(),
       reject: false,
     });
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Ran \d\d tests/)]);

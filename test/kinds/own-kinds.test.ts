@@ -11,7 +11,7 @@ import { FleetClient } from '../../src/producers/fleet-client.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import type { ResultOf } from '../../src/queues/registry.js';
-import { hasPython, runPython } from '../clients/python-program.js';
+import { pythonOfFile, runPython } from '../clients/python-program.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
@@ -30,7 +30,7 @@ import { review, wordCount } from './word-kinds.js';
 
 const redis = redisOfFile();
 const MODULE = testProgram('test/kinds/word-kinds');
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 let fleets = 0;
 
 async function startFleet(reply: Script = []): Promise<TestFleet & { readonly api: MessagesApi }> {

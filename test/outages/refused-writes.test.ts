@@ -5,7 +5,7 @@ import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import type { KindRegistry } from '../../src/queues/registry.js';
-import { hasPython, runPython } from '../clients/python-program.js';
+import { pythonOfFile, runPython } from '../clients/python-program.js';
 import { startTestGateway } from '../gateway/gateway-fixture.js';
 import { leaks } from '../support/agent-answers.js';
 import { type ClusterOfOne, startClusterOfOne } from '../support/cluster-node.js';
@@ -33,7 +33,7 @@ try:
 except ApiError as error:
     say(code=error.code, detail=error.detail)
 `;
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 const LOCK_MS = 2_000;
 const PAYLOAD = { solution: { content: 'x = 1\n' } };
 

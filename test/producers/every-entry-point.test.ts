@@ -9,7 +9,7 @@ import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
-import { hasPython, PythonProgram } from '../clients/python-program.js';
+import { PythonProgram, pythonOfFile } from '../clients/python-program.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { wordCount } from '../kinds/word-kinds.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -24,7 +24,7 @@ let test: TestFleet;
 let gateway: TestGateway;
 let http: FleetHttpClient;
 let python: PythonProgram | undefined;
-const withPython = await hasPython();
+const withPython = await pythonOfFile();
 
 /** Reads submissions from standard input, a line each, and says what became of them. */
 const PYTHON = `
