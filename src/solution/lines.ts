@@ -167,26 +167,54 @@ export interface PhysicalLine {
 }
 
 /**
- * The lines of a text as Python and CommonMark count them: `\n`, `\r\n` and a lone `\r` end a line. The text
+ * Visits the lines of a text as Python and CommonMark count them: `\n`, `\r\n` and a lone `\r` end a line. The text
  * after the last line break is a line too, unless it is empty.
+ * @param visit Returns false if it needs no further line.
  */
-export function physicalLines(text: string): PhysicalLine[] {
-  const lines: PhysicalLine[] = [];
+function visitLines(text: string, visit: (start: number, end: number, next: number) => boolean): void {
   let start = 0;
-  const endLine = (end: number, next: number) => {
-    lines.push({ start, end, next });
-    start = next;
-  };
   let feed = text.indexOf('\n');
   let carriage = text.indexOf('\r');
   while (feed !== -1 || carriage !== -1) {
-    if (carriage === -1 || (feed !== -1 && feed < carriage)) endLine(feed, feed + 1);
-    else endLine(carriage, carriage + 1 === feed ? feed + 1 : carriage + 1);
+    const isFeed = carriage === -1 || (feed !== -1 && feed < carriage);
+    const end = isFeed ? feed : carriage;
+    const next = !isFeed && carriage + 1 === feed ? feed + 1 : end + 1;
+    if (!visit(start, end, next)) return;
+    start = next;
     if (feed !== -1 && feed < start) feed = text.indexOf('\n', start);
     if (carriage !== -1 && carriage < start) carriage = text.indexOf('\r', start);
   }
-  if (start < text.length) lines.push({ start, end: text.length, next: text.length });
+  if (start < text.length) visit(start, text.length, text.length);
+}
+
+/** The lines of a text, as `visitLines` counts them. */
+export function physicalLines(text: string): PhysicalLine[] {
+  const lines: PhysicalLine[] = [];
+  visitLines(text, (start, end, next) => {
+    lines.push({ start, end, next });
+    return true;
+  });
   return lines;
+}
+
+/**
+ * One line of a text and its number, from 1: the last line if there are fewer, and an empty first one if there is none. It keeps no
+ * other line, so a thread that has other work may look for it in a long text.
+ */
+export function physicalLine(
+  text: string,
+  wanted: number,
+): { readonly number: number; readonly text: string } {
+  let number = 0;
+  let from = 0;
+  let to = 0;
+  visitLines(text, (start, end) => {
+    number += 1;
+    from = start;
+    to = end;
+    return number < wanted;
+  });
+  return { number: Math.max(1, number), text: text.slice(from, to) };
 }
 
 /** The line break that a script uses: the more frequent one, `\n` where both are equal or there is none. */

@@ -1,4 +1,4 @@
-import { maybeMagic, physicalLines } from './lines.js';
+import { maybeMagic, physicalLine } from './lines.js';
 import type { InterpreterResult } from './python-answer.js';
 import { type ParseOwner, PythonParser } from './python-parser.js';
 import type { firstSyntaxError } from './syntax-error.js';
@@ -34,18 +34,15 @@ export function startPython(): void {
 /** Python counts code points and may leave the position out. */
 function inCodeUnits(text: string, result: InterpreterResult & { ok: false }): ParseResult {
   const { message } = result;
-  const lines = physicalLines(text);
-  const number = Math.max(1, Math.min(result.line ?? lines.length, lines.length));
-  const line = lines[number - 1];
-  const lineText = line === undefined ? '' : text.slice(line.start, line.end);
+  const line = physicalLine(text, result.line ?? Number.POSITIVE_INFINITY);
   let column = 1;
   let points = 1;
-  for (const point of lineText) {
+  for (const point of line.text) {
     if (points >= (result.column ?? 1)) break;
     points += 1;
     column += point.length;
   }
-  return { ok: false, exact: true, line: number, column, message };
+  return { ok: false, exact: true, line: line.number, column, message };
 }
 
 /**

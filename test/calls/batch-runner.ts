@@ -4,8 +4,8 @@ import type { MessagesApi } from '../support/messages-api.js';
 
 /** As short as tests need it. */
 export const BATCH_TIMING = {
-  collectMs: 20,
-  pollMs: 20,
+  collectMs: 30,
+  pollMs: 50,
   marginMs: 60_000,
   minMs: 0,
   requestMs: 1_000,

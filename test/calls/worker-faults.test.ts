@@ -1,11 +1,13 @@
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import { FleetWorker } from '../../src/fleet/worker.js';
+import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetCommand } from '../support/fleet-command.js';
+import { lapseLocks } from '../support/lapse-locks.js';
+import type { MessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 import { workerProcesses } from '../support/worker-processes.js';
 
@@ -22,7 +24,28 @@ const processes = workerProcesses(redis, 'faults', {
   FLEET_DRAIN_SECONDS: '0',
 });
 const { answering, environment } = processes;
-const startWorker = (env: Record<string, string> = {}) => processes.start(['--kinds', 'solution-check'], env);
+const startProcess = (env: Record<string, string> = {}) =>
+  processes.start(['--kinds', 'solution-check'], env);
+
+/** A worker in this process, for the tests in which it is not killed. */
+async function startWorker(server: MessagesApi, options: Partial<WorkerOptions> = {}): Promise<FleetWorker> {
+  const worker = await FleetWorker.start({
+    redisUrl: redis.url,
+    prefix: processes.prefix,
+    runner: runnerFor(server),
+    logger: pino({ level: 'silent' }),
+    kinds: ['solution-check'],
+    concurrency: 1,
+    lockMs: 20_000,
+    waitForSlow: true,
+    ...options,
+  });
+  onTestFinished(() => worker.stop(0));
+  return worker;
+}
+
+/** The next worker takes the jobs of a killed one at once. */
+const lapse = () => lapseLocks(processes.fleet.client, processes.prefix);
 
 const costs = () => costsOfDay(processes.fleet.client, processes.fleet.prefix, Date.now());
 const jobKey = (id: string) => processes.fleet.queue('solution-check').toKey(id);
@@ -40,11 +63,12 @@ describe('a worker that is killed', () => {
       if (index === 0) return leaks('a = fit(all)');
       return index === 1 ? { kind: 'hang' } : correction('a = fit(train)');
     });
-    const doomed = await startWorker();
+    const doomed = await startProcess();
     const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(2);
     await doomed.end('SIGKILL');
-    await startWorker();
+    await lapse();
+    await startProcess();
     const result = await handle.result();
     expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
     expect(server.requests).toHaveLength(3);
@@ -62,28 +86,16 @@ describe('a worker that is killed', () => {
   it('shows in fleet costs, of the day and of the run; calls that waited for its prompt cache go on', async () => {
     const server = await answering((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     // The lock is removed below; until then it must not run out.
-    const doomed = await startWorker({ FLEET_LOCK_MS: '60000', FLEET_CONCURRENCY: '1' });
+    const doomed = await startProcess({ FLEET_LOCK_MS: '60000', FLEET_CONCURRENCY: '1' });
     await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
-    const other = await FleetWorker.start({
-      redisUrl: redis.url,
-      prefix: processes.prefix,
-      runner: runnerFor(server),
-      logger: pino({ level: 'silent' }),
-      kinds: ['solution-check'],
-      concurrency: 1,
-      lockMs: 20_000,
-      calls: { cacheWaitMs: 600_000, shortWaitMs: 600_000 },
-    });
-    onTestFinished(() => other.stop(0));
+    const other = await startWorker(server, { calls: { cacheWaitMs: 600_000, shortWaitMs: 600_000 } });
     const waiting = await addSolutionCheck(processes.fleet, { ...PAYLOAD, tags: { run: 'waiting' } });
     await expect.poll(() => jobFields(waiting.id)).toHaveProperty('fleet:ledger:1:cacheSince');
     await doomed.end('SIGKILL');
     expect((await waiting.result()).usage.calls).toBe(1);
     await other.stop(0);
-    await processes.fleet.client.del(
-      ...(await processes.fleet.client.keys(`${processes.prefix}:solution-check:*:lock`)),
-    );
+    await lapse();
     const json = await fleetCommand(['costs', '--run', 'faults', '--json'], { env: environment() });
     expect(JSON.parse(json.stdout)).toMatchObject({
       name: 'faults',
@@ -109,12 +121,11 @@ describe('a worker that is killed', () => {
     });
     const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     for (const arrived of [2, 4]) {
-      const doomed = await startWorker();
+      const stopping = await startWorker(server);
       await server.arrived(arrived);
-      await doomed.end('SIGTERM');
-      processes.commands.splice(processes.commands.indexOf(doomed), 1);
+      await stopping.stop(0);
     }
-    await startWorker();
+    await startWorker(server);
     await handle.wait();
     const records = await readCallRecords(processes.fleet.client, jobKey(handle.id));
     const paid = records.filter(({ state }) => state === 'answered').map(({ digest }) => digest);
@@ -130,13 +141,12 @@ describe('a worker that must stop', () => {
   it('keeps the lock of a call that takes longer than the lock: it is made once, with another worker waiting', async () => {
     // A worker on a busy machine may get no processor time for a while: it must not lose its lock because of that.
     const lockMs = 5_000;
-    const lock = { FLEET_LOCK_MS: String(lockMs) };
     const server = await answering(() => ({ ...leaks(), delayMs: 2.5 * lockMs }));
-    const draining = await startWorker({ ...lock, FLEET_DRAIN_SECONDS: '300' });
+    const draining = await startWorker(server, { lockMs });
     const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
-    await startWorker(lock);
-    expect(await draining.end('SIGTERM')).toBe(0);
+    await startWorker(server, { lockMs });
+    await draining.stop(300_000);
     expect((await handle.result()).usage.calls).toBe(1);
     expect(server.requests).toHaveLength(1);
     expect((await handle.view()).callsInDoubt).toBeUndefined();
@@ -146,11 +156,11 @@ describe('a worker that must stop', () => {
 describe('a worker that is stopped and wakes after its job was taken over', () => {
   it('aborts its call, and writes neither result, ledger nor cost', async () => {
     const server = await answering((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
-    const sleeper = await startWorker();
+    const sleeper = await startProcess();
     const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
     sleeper.child.kill('SIGSTOP');
-    await startWorker();
+    await startProcess();
     await handle.result();
     const before = await jobFields(handle.id);
     const costsBefore = await costs();

@@ -1,14 +1,17 @@
+import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FleetWorker } from '../../src/fleet/worker.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestGateway } from '../gateway/gateway-fixture.js';
-import { leaks } from '../support/agent-answers.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { fleetCommand } from '../support/fleet-command.js';
-import type { Script } from '../support/messages-api.js';
+import { lapseLocks } from '../support/lapse-locks.js';
+import type { MessagesApi, Script } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
 
@@ -25,6 +28,21 @@ async function start(reply: Script): Promise<FleetProcesses & { readonly prefix:
   const processes = await startFleetProcesses(redis, prefix, reply);
   onTestFinished(() => processes.close());
   return { ...processes, prefix };
+}
+
+/** A worker in this process, which runs a job with a crash here too. */
+async function workerHere(prefix: string, api: MessagesApi): Promise<void> {
+  const worker = await FleetWorker.start({
+    redisUrl: redis.url,
+    prefix,
+    runner: runnerFor(api),
+    logger: pino({ level: 'silent' }),
+    kinds: ['solution-check'],
+    concurrency: 3,
+    lockMs: 20_000,
+    waitForSlow: true,
+  });
+  onTestFinished(() => worker.stop(0));
 }
 
 describe('a job that ends because its workers crashed', () => {
@@ -62,7 +80,9 @@ describe('a job that ends because its workers crashed', () => {
   });
 
   it('runs again also with a single attempt: a crash uses none', async () => {
-    const { fleet, api, worker } = await start((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+    const { fleet, api, worker, prefix } = await start((_, index) =>
+      index === 0 ? { kind: 'hang' } : leaks(),
+    );
     const doomed = await worker();
     const handle = await addSolutionCheck(fleet, script('once'));
     await api.arrived(1);
@@ -71,7 +91,8 @@ describe('a job that ends because its workers crashed', () => {
     const opts = JSON.parse((await fleet.client.hget(key, 'opts')) ?? '{}');
     await fleet.client.hset(key, 'opts', JSON.stringify({ ...opts, attempts: 1 }));
     await doomed.end('SIGKILL');
-    await worker();
+    await lapseLocks(fleet.client, prefix);
+    await workerHere(prefix, api);
     expect(await handle.wait()).toMatchObject({ state: 'completed', attempts: 1 });
   });
 });
@@ -132,7 +153,7 @@ describe('all workers and Redis killed together', () => {
     );
     expect((await doctor('--repair')).exitCode).toBe(0);
     expect(await later.queue('solution-check').getJobCountByTypes('active')).toBe(0);
-    await worker();
+    await workerHere(prefix, api);
     for (const { id } of handles) {
       expect((await waitForJob(later, id)).state).toBe('completed');
     }
