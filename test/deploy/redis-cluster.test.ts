@@ -112,7 +112,7 @@ describe.skipIf(isOld)('a Redis Cluster of three masters and a replica', () => {
 
   it('loses no job of many when the master changes in the middle', async () => {
     const fleet = await FleetOnRedis.start(url, '{fleet}-many');
-    const items = Array.from({ length: 200 }, (_, index) => ({
+    const items = Array.from({ length: 80 }, (_, index) => ({
       kind: 'solution-check' as const,
       payload: { solution: { content: `x = ${index}\n` } },
     }));

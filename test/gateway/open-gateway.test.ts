@@ -124,25 +124,29 @@ describe('a gateway without tokens', () => {
     }
   });
 
-  it.each([
-    ['x-forwarded-for', '127.0.0.1'],
-    ['X-Forwarded-Proto', 'https'],
-    ['x-forwarded-host', 'localhost'],
-    ['Forwarded', 'for=127.0.0.1'],
-    ['Via', '1.1 proxy'],
-    ['X-Real-IP', '127.0.0.1'],
-    ['cf-connecting-ip', '127.0.0.1'],
-    ['x-envoy-external-address', '127.0.0.1'],
-    ['x-original-forwarded-for', '127.0.0.1'],
-    ['CDN-Loop', 'cdn.example'],
-    ['Client-IP', '127.0.0.1'],
-    ['Tailscale-User-Login', 'somebody'],
-  ])('refuses a request that a proxy passed on: %s', async (name, value) => {
+  it('refuses a request that a proxy passed on, whatever header says so', async () => {
+    const headers = [
+      ['x-forwarded-for', '127.0.0.1'],
+      ['X-Forwarded-Proto', 'https'],
+      ['x-forwarded-host', 'localhost'],
+      ['Forwarded', 'for=127.0.0.1'],
+      ['Via', '1.1 proxy'],
+      ['X-Real-IP', '127.0.0.1'],
+      ['cf-connecting-ip', '127.0.0.1'],
+      ['x-envoy-external-address', '127.0.0.1'],
+      ['x-original-forwarded-for', '127.0.0.1'],
+      ['CDN-Loop', 'cdn.example'],
+      ['Client-IP', '127.0.0.1'],
+      ['Tailscale-User-Login', 'somebody'],
+    ] as const;
     const gateway = await start();
-    const answer = await gateway.send('GET', '/v1/jobs', undefined, { [name]: value });
-    expect([answer.status, answer.json.field]).toEqual([403, name.toLowerCase()]);
+    for (const [name, value] of headers) {
+      const { status, json } = await gateway.send('GET', '/v1/jobs', undefined, { [name]: value });
+      expect([status, json.field]).toEqual([403, name.toLowerCase()]);
+    }
     const { token } = await tokens.add('x', 'read');
-    await expect.poll(() => status(gateway, { ...bearer(token), [name]: value })).toBe(200);
+    for (const [name, value] of headers)
+      await expect.poll(() => status(gateway, { ...bearer(token), [name]: value })).toBe(200);
   });
 
   it('sees the header of a proxy after thousands of others', async () => {

@@ -256,7 +256,7 @@ describe('the OpenAPI document', () => {
     expect([...exercised].sort()).toEqual(documented.operations().sort());
   });
 
-  it('a hundred requests made from its schemas, right and wrong, get documented answers and no 5xx', async () => {
+  it('requests made from its schemas, right and wrong, get documented answers and no 5xx', async () => {
     const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         // A claim that waits, or a stream, would only slow this down.
@@ -292,7 +292,7 @@ describe('the OpenAPI document', () => {
         documented.check(path, method, answer);
         expect(answer.status).toBeLessThan(500);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 });
