@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import type { TestFleet } from '../support/fleet.js';
+import { UNSCHEDULED } from '../../src/queues/fairness/schedule-script.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
-import { gatewayOfTest, type TestGateway } from './gateway-fixture.js';
+import { gatewayOfTest, startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const QUEUE = '/board/api/queues/solution-check';
 const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
@@ -12,15 +13,26 @@ let test: TestFleet;
 let gateway: TestGateway;
 let id: string;
 
+beforeAll(async () => {
+  test = await startTestFleet(redis, 'board');
+  gateway = await startTestGateway(redis, 'board');
+});
 beforeEach(async () => {
-  ({ test, gateway } = await gatewayOfTest(redis, 'board'));
   id = (await gateway.send('POST', '/v1/jobs/solution-check', CHECK)).json.id;
   const { client } = test.fleet;
   // The gateway does not wait until the job is scheduled.
-  await expect.poll(() => client.hget(test.fleet.jobKey('solution-check', id), 'priority')).toBe('1');
+  await expect
+    .poll(() => client.hget(test.fleet.jobKey('solution-check', id), 'priority'))
+    .not.toBe(String(UNSCHEDULED));
 });
 afterEach(async () => {
   await gateway.send('PUT', `${QUEUE}/resume`);
+  // Nothing of one test is in the queue of the next one.
+  await test.fleet.queue('solution-check').obliterate({ force: true });
+});
+afterAll(async () => {
+  await gateway.close();
+  await test.close();
 });
 
 /** Everything in Redis that belongs to the fleet but its events. */
@@ -115,6 +127,7 @@ describe('what the board may change', () => {
   });
 
   it('a failed job runs again as through the API, a cancelled one does not', async () => {
+    const { test, gateway } = await gatewayOfTest(redis, 'retried');
     const cancelled = (await gateway.send('POST', '/v1/jobs/solution-check', CHECK)).json.id;
     await gateway.send('DELETE', `/v1/jobs/${cancelled}`);
     const queue = test.fleet.queue('solution-check');
