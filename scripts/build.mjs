@@ -105,7 +105,9 @@ function compile(target) {
   // Each further checker checks the declarations of the libraries again: four take twice the processor time of one.
   const options = ['-p', 'tsconfig.build.json', '--outDir', target, '--checkers', '1'];
   const args = [join(compiler, 'bin', 'tsc'), ...options];
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  // The compiler is a program in Go, which would collect garbage for a third of its time. It needs hardly more memory without.
+  const env = { GOGC: '400', ...process.env };
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env });
   return status === 0;
 }
 
