@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { addJobs } from '../../src/producers/add-jobs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import {
   discardDeadLetters,
@@ -113,7 +114,17 @@ describe('dead letters', () => {
     // A page has two hundred.
     const COUNT = 210;
     const fleet = await startFleet();
-    const jobs = await Promise.all(Array.from({ length: COUNT }, () => fail('many')));
+    // Refused for their budget, before any call.
+    const check = {
+      kind: 'solution-check' as const,
+      payload: { solution: { content: 'x = 1\n' }, tags: { run: 'many' }, model: 'claude-sonnet-5-5' },
+      options: { budgetUsd: 0.000_001 },
+    };
+    const jobs = await addJobs(
+      fleet,
+      Array.from({ length: COUNT }, () => check),
+    );
+    await Promise.all(jobs.map((job) => ('handle' in job ? job.handle.wait() : undefined)));
     expect(await listDeadLetters(fleet, {}, 1_000)).toHaveLength(COUNT);
     expect((await discardDeadLetters(fleet, { run: 'many' })).done).toHaveLength(COUNT);
     expect(jobs).toHaveLength(COUNT);

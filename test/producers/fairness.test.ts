@@ -37,9 +37,9 @@ const batch = (run: string, count: number, tenant?: string) =>
 const checkedScripts = () => api.requests.map(({ text }) => /name = '(\w+)'/.exec(text)?.[1]);
 
 describe('fairness between tenants', () => {
-  it('4,000 waiting jobs of one run delay the single job of another by one job a slot', async () => {
+  it('hundreds of waiting jobs of one run delay the single job of another by one job a slot', async () => {
     const { fleet, worker } = await startFleet();
-    await addJobs(fleet, batch('night', 4_000));
+    await addJobs(fleet, batch('night', 400));
     const single = await addSolutionCheck(fleet, check('single', 'other'));
     await worker(runnerFor(api), { concurrency: 2 });
     await single.result();
