@@ -52,10 +52,19 @@ function visitNamed<State>(
   cursor.delete();
 }
 
-/** Names that a piece of code binds for the code after it. */
-async function boundNames(code: string): Promise<Set<string>> {
+/** Reads names in the tree of a piece of code. */
+async function namesIn<Names>(code: string, read: (tree: SyntaxTree, text: string) => Names): Promise<Names> {
   const text = dedented(code);
   const tree = await parsePython(text);
+  try {
+    return read(tree, text);
+  } finally {
+    tree.delete();
+  }
+}
+
+/** Names that a piece of code binds for the code after it. */
+function boundNames(tree: SyntaxTree, text: string): Set<string> {
   const bound = new Set<string>();
   const nameAt = ({ startIndex, endIndex }: SyntaxCursor) => text.slice(startIndex, endIndex);
   visitNamed<Position>(tree, { target: false, scope: false }, (cursor, parent, { target, scope }) => {
@@ -75,14 +84,11 @@ async function boundNames(code: string): Promise<Set<string>> {
     const within = isTarget && nodeType !== 'attribute' && nodeType !== 'subscript';
     return { target: within, scope: SCOPES.has(nodeType) };
   });
-  tree.delete();
   return bound;
 }
 
 /** Names that a piece of code uses, whatever for; attributes and keywords of calls are not names. */
-async function usedNames(code: string): Promise<Set<string>> {
-  const text = dedented(code);
-  const tree = await parsePython(text);
+function usedNames(tree: SyntaxTree, text: string): Set<string> {
   const used = new Set<string>();
   visitNamed(tree, true, (cursor, parent) => {
     const { nodeType, currentFieldName, startIndex, endIndex } = cursor;
@@ -92,7 +98,6 @@ async function usedNames(code: string): Promise<Set<string>> {
     if (nodeType === 'identifier' && !isLabel) used.add(text.slice(startIndex, endIndex));
     return true;
   });
-  tree.delete();
   return used;
 }
 
@@ -102,17 +107,17 @@ export async function lostNames(
   block: string,
   content: string,
 ): Promise<string[]> {
-  const after = content.slice(located.end);
-  const [defined, remaining, before, later, used] = await Promise.all([
-    boundNames(located.text),
-    boundNames(block),
-    boundNames(content.slice(0, located.start)),
-    boundNames(after),
-    usedNames(after),
-  ]);
-  return [...defined].filter(
-    (name) => used.has(name) && !remaining.has(name) && !before.has(name) && !later.has(name),
-  );
+  const defined = await namesIn(located.text, boundNames);
+  const remaining = await namesIn(block, boundNames);
+  const gone = [...defined].filter((name) => !remaining.has(name));
+  // Most corrections bind what their block bound: the rest of the script is not parsed then.
+  if (gone.length === 0) return [];
+  const before = await namesIn(content.slice(0, located.start), boundNames);
+  const { later, used } = await namesIn(content.slice(located.end), (tree, text) => ({
+    later: boundNames(tree, text),
+    used: usedNames(tree, text),
+  }));
+  return gone.filter((name) => used.has(name) && !before.has(name) && !later.has(name));
 }
 
 /** Statements that do nothing: a correction of nothing else removes the block in disguise. */

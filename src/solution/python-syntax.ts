@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Language, Parser } from 'web-tree-sitter';
+import { Language, Parser, type Tree } from 'web-tree-sitter';
 import { AnalysisLimitError } from '../errors.js';
 import { packagePath } from '../package-root.js';
 import { threadMs } from '../processor-time.js';
@@ -148,8 +148,34 @@ export async function parsePython(
   });
   // Python ends a line at a lone carriage return too, and the grammar does not: a comment would swallow what follows.
   const lines = source.replace(/\r(?!\n)/g, '\n');
-  return parsed(await parser, comments === 'all' ? lines : withoutManyComments(lines));
+  return lastTrees.of(await parser, comments === 'all' ? lines : withoutManyComments(lines));
 }
+
+/** Trees of longer texts are not cached, in UTF-16 code units: a tree takes many times the memory of its text. */
+const MAX_CACHED_LENGTH = 65_536;
+
+/** The script of a step and its correction: the next step often reads the same two. */
+const MAX_CACHED = 2;
+
+/** Trees of the last texts. Each caller gets a copy of its own to delete, which costs next to nothing. */
+class LastTrees {
+  /** The last one used comes last. */
+  readonly #trees = new Map<string, Tree>();
+
+  of(grammar: Parser, source: string): SyntaxTree {
+    const tree = this.#trees.get(source) ?? parsed(grammar, source);
+    if (source.length > MAX_CACHED_LENGTH) return tree;
+    this.#trees.delete(source);
+    this.#trees.set(source, tree);
+    const [oldest] = this.#trees;
+    if (this.#trees.size > MAX_CACHED && oldest !== undefined) {
+      this.#trees.delete(oldest[0]);
+      oldest[1].delete();
+    }
+    return tree.copy();
+  }
+}
+const lastTrees = new LastTrees();
 
 /**
  * Longest processor time of parsing, in milliseconds for each `TIMED_LENGTH` code units. A real script takes a tenth of it.
@@ -159,7 +185,7 @@ export async function parsePython(
 const MAX_PARSE_MS = 500;
 const TIMED_LENGTH = 65_536;
 
-function parsed(grammar: Parser, source: string): SyntaxTree {
+function parsed(grammar: Parser, source: string): Tree {
   const limitMs = MAX_PARSE_MS * Math.max(1, source.length / TIMED_LENGTH);
   const isOver = threadDeadline(limitMs);
   const tree = grammar.parse(source, null, { progressCallback: isOver });
