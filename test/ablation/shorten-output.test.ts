@@ -39,7 +39,7 @@ describe('shortening an output in its middle', () => {
         const kept = shortened.text.replace(/\n\n\[\.\.\. \d+ characters .* \.\.\.\]\n\n|^…/, '');
         expect(shortened.removed).toBe(output.length - kept.length);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 

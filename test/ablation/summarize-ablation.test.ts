@@ -160,7 +160,7 @@ describe('the offline summary', () => {
           .map((row) => row.name);
         expect(reading.variants.map((variant) => variant.component)).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

@@ -392,7 +392,7 @@ describe.each(PRODUCERS)('a connection that is cut through $name', ({ name, subm
 it('a process that is killed between two transactions of a batch: submitted again, all candidates are there once', async () => {
   const proxy = await TcpProxy.start({ path: redis.socketPath });
   const prefix = 'killed';
-  const count = 600;
+  const count = 300;
   let transactions = 0;
   const stalled = new Promise<void>((resolve) => {
     proxy.onRequest = (chunk) => {

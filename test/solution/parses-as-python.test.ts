@@ -144,7 +144,7 @@ describe.skipIf(!withPython)('parsesAsPython with a python3', () => {
         expect(result.exact).toBe(true);
         if (!result.ok) expect(Math.min(result.line, result.column)).toBeGreaterThanOrEqual(1);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

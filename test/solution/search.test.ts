@@ -46,7 +46,7 @@ describe('search', () => {
           expect(searchText(needle, haystack)).toEqual(expected);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
