@@ -1,15 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { lapseLocks } from '../support/lapse-locks.js';
 import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
 import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 const PROGRAM = testProgram('test/calls/crashing-worker');
+/** No worker that lives loses its lock on a busy machine. */
+const LOCK_MS = 8_000;
 
 const redis = redisOfFile();
 let test: TestFleet;
@@ -36,17 +41,22 @@ async function startFleet(): Promise<TestFleet> {
   return test;
 }
 
+function startProgram(args: readonly string[], stdout: 'ignore' | 'pipe'): ChildProcess {
+  return spawn(process.execPath, [...PROGRAM_FLAGS, PROGRAM, redis.url, test.fleet.prefix, ...args], {
+    stdio: ['ignore', stdout, 'inherit'],
+  });
+}
+
 /** A worker that is restarted whenever it crashes, like a container. */
 function superviseWorker(): void {
   supervised = true;
   crashes = 0;
   const start = () => {
-    worker = spawn(process.execPath, [...PROGRAM_FLAGS, PROGRAM, redis.url, test.fleet.prefix], {
-      stdio: 'ignore',
-    });
-    worker.once('exit', () => {
+    worker = startProgram([String(LOCK_MS)], 'ignore');
+    worker.once('exit', async () => {
       if (!supervised) return;
       crashes += 1;
+      await lapseLocks(test.fleet.client, test.fleet.prefix);
       start();
     });
   };
@@ -54,18 +64,18 @@ function superviseWorker(): void {
 }
 
 /** One worker process whose output is read. */
-function talkingWorker(which: string): { printed(text: string): Promise<void>; end(): Promise<void> } {
-  const child = spawn(process.execPath, [...PROGRAM_FLAGS, PROGRAM, redis.url, test.fleet.prefix, which], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+function talkingWorker(...args: string[]): { printed(text: string): Promise<void>; end(): Promise<void> } {
+  const child = startProgram(args, 'pipe');
+  const { stdout } = child;
+  if (stdout === null) throw new TypeError('its output is not piped');
   const exited = once(child, 'exit');
   let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
+  stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
   });
   return {
     printed: async (text) => {
-      while (!output.includes(text)) await once(child.stdout, 'data');
+      while (!output.includes(text)) await once(stdout, 'data');
     },
     end: async () => {
       child.kill('SIGKILL');
@@ -148,12 +158,14 @@ describe('what is no crash of a worker', () => {
   it('an event loop that is blocked for longer than the lock: the job is done by the other worker, and the log says why', async () => {
     const { fleet } = await startFleet();
     const handle = await addSolutionCheck(fleet, script('x = "BLOCK"\n'));
-    const blocked = talkingWorker('first');
+    const over = join(redis.folder, 'over');
+    const blocked = talkingWorker('2000', over);
     const workers = [blocked];
     try {
       await blocked.printed('asked');
-      workers.push(talkingWorker('second'));
+      workers.push(talkingWorker(String(LOCK_MS)));
       expect((await handle.wait()).state).toBe('completed');
+      writeFileSync(over, '');
       await blocked.printed('event loop lag: up to');
       const key = fleet.queue('solution-check').toKey(handle.id);
       await expect.poll(() => fleet.client.hexists(key, 'fleet:crashes')).toBe(0);
