@@ -1,7 +1,7 @@
 // Bundles what is started often in a compiled dist/: a process or thread that loads hundreds of modules one by one takes twice
 // as long to start. The modules stay as well, for programs that import them.
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
@@ -58,11 +58,13 @@ export async function bundleThreads(dist, packages) {
   if (!threads.includes(CACHED_THREAD)) return;
   const bundle = await bundleCached(dist, CACHED_THREAD, [bundledPackages(packages, PACKAGES_OF_THREADS)]);
   copyLicenses(dist, CACHED_THREAD, packages, PACKAGES_OF_THREADS);
-  const lines = [
+  rmSync(join(dist, CACHED_THREAD));
+  await writeStart(dist, CACHED_THREAD.replace(/\.js$/, '.cjs'), [
+    `import { pathToFileURL } from 'node:url';`,
     `import { startThread } from ${JSON.stringify(fromModule(CACHED_THREAD, 'code-cache/start-thread.js'))};`,
-    `export default startThread(${urlOf(bundle)}, ${urlOf(rootFrom(CACHED_THREAD))});`,
-  ];
-  writeFileSync(join(dist, CACHED_THREAD), `${lines.join('\n')}\n`);
+    'const own = pathToFileURL(__filename);',
+    `export default startThread(${urlOf(bundle, 'own')}, ${urlOf(rootFrom(CACHED_THREAD), 'own')});`,
+  ]);
 }
 
 /**
@@ -76,7 +78,7 @@ export async function bundleCommandLine(dist, packages) {
   ]);
   copyLicenses(dist, COMMAND_LINE, packages, PACKAGES_OF_COMMANDS);
   const shared = SHARED_MODULES.map((file, index) => ({ file, name: `shared${index}` }));
-  const lines = [
+  await writeStart(dist, COMMAND_LINE, [
     '#!/usr/bin/env node',
     `import { startProgram } from ${JSON.stringify(fromModule(COMMAND_LINE, 'code-cache/start-program.js'))};`,
     ...shared.map(
@@ -85,8 +87,7 @@ export async function bundleCommandLine(dist, packages) {
     `const modules = { ${shared.map(({ file, name }) => `${JSON.stringify(sharedName(file))}: ${name}`).join(', ')} };`,
     `const root = ${urlOf(rootFrom(COMMAND_LINE))};`,
     `startProgram(${urlOf(bundle)}, { root, modules });`,
-  ];
-  writeFileSync(join(dist, COMMAND_LINE), `${lines.join('\n')}\n`);
+  ]);
   chmodSync(join(dist, COMMAND_LINE), 0o755);
 }
 
@@ -99,13 +100,39 @@ function fromModule(importer, file) {
 /** Address of dist/ as seen from a module in it. */
 const rootFrom = (importer) => `${relative(dirname(importer), '.').replaceAll('\\', '/')}/`;
 
-const urlOf = (address) => `new URL(${JSON.stringify(address)}, import.meta.url)`;
+const urlOf = (address, base = 'import.meta.url') => `new URL(${JSON.stringify(address)}, ${base})`;
+
+/**
+ * Writes the file that loads a bundle, with its loader in it: each further module takes a thousandth of a second, and CommonJS saves a
+ * thread the loader of ESM.
+ */
+async function writeStart(dist, file, lines) {
+  const path = join(dist, file);
+  await build({
+    ...COMMON,
+    stdin: { contents: lines.join('\n'), resolveDir: dirname(path), sourcefile: path },
+    outfile: path,
+    allowOverwrite: true,
+    format: file.endsWith('.cjs') ? 'cjs' : 'esm',
+    plugins: [
+      {
+        name: 'modules-that-stay',
+        setup(building) {
+          const stay = new Set(SHARED_MODULES.map((shared) => fromModule(file, shared)));
+          building.onResolve({ filter: /^\./ }, ({ path: wanted }) =>
+            stay.has(wanted) ? { path: wanted, external: true } : undefined,
+          );
+        },
+      },
+    ],
+  });
+}
 
 /** Under this name a bundle requires a module of dist/ that it shares. */
 const sharedName = (file) => `solution-fleet/${file}`;
 
 /**
- * Bundles a module as the function that `src/code-cache/load-bundle.ts` calls,.
+ * Bundles a module as the function that `src/code-cache/load-bundle.ts` calls.
  * @returns address of the bundle, as seen from the module
  */
 async function bundleCached(dist, file, plugins) {

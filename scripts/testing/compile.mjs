@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { bundleFunction, forLoader } from '../bundle.mjs';
@@ -51,9 +51,10 @@ const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'web-tree-sitter'];
 /** The thread that nearly every worker starts. Its bundle, and those of the programs, keep the code that V8 compiled for them. */
 const CACHED_THREAD = 'src/fleet/analysis-task.ts';
 /** The programs that are started often; each waits for nothing before its last statement. */
+const ISOLATED_PROCESS = 'src/cli/isolated-process.ts';
 const CACHED_PROGRAMS = [
   'examples/pipeline-ts/main.ts',
-  'src/cli/isolated-process.ts',
+  ISOLATED_PROCESS,
   'src/cli/main.ts',
   'test/calls/batch-worker.ts',
   'test/calls/counting-worker.ts',
@@ -63,7 +64,9 @@ const CACHED_PROGRAMS = [
 ];
 /** Loads such a bundle, from the folder of the bundles. */
 const LOADER = 'scripts/testing/load-cached.ts';
-const LOADER_FILE = 'load-cached.js';
+/** Ending of such a bundle. */
+const BUNDLE = '.bundle.cjs';
+const LOADER_FILE = 'load-cached.cjs';
 
 /** Packages in CommonJS that are bundled into a module still call these. */
 const BANNER = `import { createRequire as requireFrom } from 'node:module';
@@ -179,14 +182,20 @@ export async function compileTestPrograms() {
       // Half as much text to parse at each start.
       minifyWhitespace: true,
     }),
-    build({ ...common, entryPoints: [LOADER], outfile: join(fresh, LOADER_FILE), bundle: true }),
+    build({
+      ...common,
+      entryPoints: [LOADER],
+      outfile: join(fresh, LOADER_FILE),
+      bundle: true,
+      format: 'cjs',
+    }),
     build({
       ...common,
       entryPoints: [CACHED_THREAD, ...CACHED_PROGRAMS],
       outdir: fresh,
       bundle: true,
       format: 'cjs',
-      outExtension: { '.js': '.cjs' },
+      outExtension: { '.js': BUNDLE },
       external: EXTERNAL,
       plugins: [locationPlugin(target, forCommonJs), ENGLISH_ONLY],
       supported: { 'dynamic-import': false },
@@ -207,22 +216,23 @@ export async function compileTestPrograms() {
   return target;
 }
 
-/** The modules that are started as the thread and as the programs. */
+/** The files that are started as the thread and as the programs: in CommonJS, so that none loads the loader of ESM. */
 function writeCached(fresh, target) {
-  const loader = JSON.stringify(pathToFileURL(join(target, LOADER_FILE)).href);
+  const loader = JSON.stringify(join(target, LOADER_FILE));
   const write = (source, text) => {
-    const name = source.replace(/\.ts$/, '.cjs');
+    const name = source.replace(/\.ts$/, BUNDLE);
     writeFileSync(join(fresh, name), bundleFunction(readFileSync(join(fresh, name), 'utf8')));
     const bundle = JSON.stringify(join(target, name));
-    writeFileSync(join(fresh, source.replace(/\.ts$/, '.js')), text(bundle));
+    writeFileSync(
+      join(fresh, source.replace(/\.ts$/, '.cjs')),
+      `const loader = require(${loader});\n${text(bundle)};\n`,
+    );
   };
-  write(
-    CACHED_THREAD,
-    (bundle) => `import { loadThread } from ${loader};\nexport default loadThread(${bundle});\n`,
-  );
-  for (const program of CACHED_PROGRAMS) {
-    write(program, (bundle) => `import { runProgram } from ${loader};\nrunProgram(${bundle});\n`);
-  }
+  write(CACHED_THREAD, (bundle) => `module.exports = loader.loadThread(${bundle})`);
+  for (const program of CACHED_PROGRAMS) write(program, (bundle) => `loader.runProgram(${bundle})`);
+  // A worker finds it by this name, as in dist/.
+  const isolated = join(fresh, ISOLATED_PROCESS.replace(/\.ts$/, ''));
+  writeFileSync(`${isolated}.js`, `import './${basename(isolated)}.cjs';\n`);
 }
 
 const exists = (path) => statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -9,8 +9,8 @@ import { startThread } from '../../src/code-cache/start-thread.js';
 const AFTER_MESSAGE_MS = 300;
 const AFTER_START_MS = 1_500;
 
-/** Its modules know their locations already. */
-const ROOT = new URL('./', import.meta.url);
+/** The modules of the bundles know their locations already. */
+const ROOT = pathToFileURL('/');
 
 /** @returns the function of the bundle that runs a task */
 export const loadThread = (path: string) => startThread(pathToFileURL(path), ROOT);

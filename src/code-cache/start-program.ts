@@ -1,4 +1,6 @@
+import { setFlagsFromString } from 'node:v8';
 import { type BundleScope, loadBundle } from './load-bundle.js';
+import { LONG_RUNNING } from './long-running.js';
 
 /** What the module of a program exports. */
 interface ProgramModule {
@@ -11,6 +13,9 @@ export function startProgram(bundle: URL, scope: Omit<BundleScope, 'name'>): voi
   const [, , command = ''] = process.argv;
   // It becomes a part of a path.
   const name = /^[a-z]+$/.test(command) ? command : 'none';
+  // V8 would compile the parser of Python again, to run faster, and the process would not end before that is done: it takes longer than
+  // to parse hundreds of files. The flag is set first, since code that was compiled with other flags is not used.
+  if (!LONG_RUNNING.includes(name)) setFlagsFromString('--no-wasm-tier-up');
   const { exports, keepCode } = loadBundle(bundle, { ...scope, name });
   const { commands } = exports as unknown as ProgramModule;
   if (keepCode !== undefined && commands.includes(name)) process.once('exit', keepCode);

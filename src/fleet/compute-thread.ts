@@ -235,6 +235,6 @@ function isOutOfMemory(thrown: unknown): boolean {
 }
 
 /** URL of a module next to `importer`, TypeScript or compiled as `importer` is. */
-export function siblingModuleUrl(importer: string, name: string): URL {
-  return new URL(`./${name}${importer.endsWith('.ts') ? '.ts' : '.js'}`, importer);
+export function siblingModuleUrl(importer: string, name: string, compiled = '.js'): URL {
+  return new URL(`./${name}${importer.endsWith('.ts') ? '.ts' : compiled}`, importer);
 }

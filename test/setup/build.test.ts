@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -92,10 +93,13 @@ function command(...args: readonly string[]): string {
   return stdout + stderr;
 }
 
-/** The thread, and its location. */
-async function thread() {
+/** The thread, and the location of its module. */
+function thread() {
   const url = pathToFileURL(join(project, 'dist/fleet/analysis-task.js')).href;
-  const { default: run } = (await import(url)) as { default: (task: string) => Promise<unknown> };
+  const load = createRequire(import.meta.url);
+  const { default: run } = load(join(project, 'dist/fleet/analysis-task.cjs')) as {
+    default: (task: string) => Promise<unknown>;
+  };
   return { run, url };
 }
 
@@ -126,7 +130,7 @@ describe('npm run build', () => {
 
   it('bundles a thread into its own file, which finds other files as before', async () => {
     rmSync(join(project, 'dist/part.js'));
-    const { run, url } = await thread();
+    const { run, url } = thread();
     expect(await run('some')).toEqual([2, url]);
   });
 
@@ -164,7 +168,7 @@ describe('npm run build', () => {
     });
 
     it('is kept for a thread after the task that needs most of it, and once', async () => {
-      const { run } = await thread();
+      const { run } = thread();
       await run('some');
       expect(codeOf('fleet')).toEqual([]);
       expect(await run('all')).toEqual(await run('some'));
