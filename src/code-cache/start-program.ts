@@ -13,9 +13,9 @@ export function startProgram(bundle: URL, scope: Omit<BundleScope, 'name'>): voi
   const [, , command = ''] = process.argv;
   // It becomes a part of a path.
   const name = /^[a-z]+$/.test(command) ? command : 'none';
-  // V8 would compile the parser of Python again, to run faster, and the process would not end before that is done: it takes longer than
-  // to parse hundreds of files. The flag is set first, since code that was compiled with other flags is not used.
-  if (!LONG_RUNNING.includes(name)) setFlagsFromString('--no-wasm-tier-up');
+  // V8 would compile the parser of Python again, to run faster, and the process would not end before that is done: this takes longer
+  // than to parse hundreds of files. Code that was compiled with other flags is not used, so they are set first.
+  if (!LONG_RUNNING.includes(name)) setFlagsFromString('--liftoff-only');
   const { exports, keepCode } = loadBundle(bundle, { ...scope, name });
   const { commands } = exports as unknown as ProgramModule;
   if (keepCode !== undefined && commands.includes(name)) process.once('exit', keepCode);
