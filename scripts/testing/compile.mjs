@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { bundleFunction, forLoader } from '../bundle.mjs';
@@ -51,10 +51,9 @@ const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'web-tree-sitter'];
 /** The thread that nearly every worker starts. Its bundle, and those of the programs, keep the code that V8 compiled for them. */
 const CACHED_THREAD = 'src/fleet/analysis-task.ts';
 /** The programs that are started often; each waits for nothing before its last statement. */
-const ISOLATED_PROCESS = 'src/cli/isolated-process.ts';
 const CACHED_PROGRAMS = [
   'examples/pipeline-ts/main.ts',
-  ISOLATED_PROCESS,
+  'src/cli/isolated-process.ts',
   'src/cli/main.ts',
   'test/calls/batch-worker.ts',
   'test/calls/counting-worker.ts',
@@ -216,23 +215,25 @@ export async function compileTestPrograms() {
   return target;
 }
 
-/** The files that are started as the thread and as the programs: in CommonJS, so that none loads the loader of ESM. */
+/** The files that are started as the thread and as the programs: the thread's in CommonJS, as in dist/. */
 function writeCached(fresh, target) {
-  const loader = JSON.stringify(join(target, LOADER_FILE));
-  const write = (source, text) => {
+  const loader = join(target, LOADER_FILE);
+  /** @returns the path of the bundle, as a string of JavaScript */
+  const finish = (source) => {
     const name = source.replace(/\.ts$/, BUNDLE);
     writeFileSync(join(fresh, name), bundleFunction(readFileSync(join(fresh, name), 'utf8')));
-    const bundle = JSON.stringify(join(target, name));
-    writeFileSync(
-      join(fresh, source.replace(/\.ts$/, '.cjs')),
-      `const loader = require(${loader});\n${text(bundle)};\n`,
-    );
+    return JSON.stringify(join(target, name));
   };
-  write(CACHED_THREAD, (bundle) => `module.exports = loader.loadThread(${bundle})`);
-  for (const program of CACHED_PROGRAMS) write(program, (bundle) => `loader.runProgram(${bundle})`);
-  // A worker finds it by this name, as in dist/.
-  const isolated = join(fresh, ISOLATED_PROCESS.replace(/\.ts$/, ''));
-  writeFileSync(`${isolated}.js`, `import './${basename(isolated)}.cjs';\n`);
+  const write = (source, ending, text) => writeFileSync(join(fresh, source.replace(/\.ts$/, ending)), text);
+  write(
+    CACHED_THREAD,
+    '.cjs',
+    `module.exports = require(${JSON.stringify(loader)}).loadThread(${finish(CACHED_THREAD)});\n`,
+  );
+  const url = JSON.stringify(pathToFileURL(loader).href);
+  for (const program of CACHED_PROGRAMS) {
+    write(program, '.js', `import { runProgram } from ${url};\nrunProgram(${finish(program)});\n`);
+  }
 }
 
 const exists = (path) => statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { packagePath } from '../../src/package-root.js';
 
@@ -19,9 +18,7 @@ export const PROGRAM_FLAGS: readonly string[] =
  */
 export function testProgram(source: string): string {
   const folder = process.env.TEST_PROGRAMS;
-  // Those that are started often are in CommonJS.
-  const file = (ending: string) => join(folder ?? '', `${source}${ending}`);
-  if (folder !== undefined) return existsSync(file('.cjs')) ? file('.cjs') : file('.js');
+  if (folder !== undefined) return join(folder, `${source}.js`);
   if (!source.startsWith('src/')) throw new Error(`vitest.config.ts sets TEST_PROGRAMS, where ${source} is`);
   return packagePath(`dist/${source.slice('src/'.length)}.js`);
 }
