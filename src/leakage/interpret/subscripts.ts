@@ -134,12 +134,33 @@ function pickedBy(key: Value, value: Value): Value {
 /** One of several values, and nobody knows which. */
 function anyOf(values: readonly Value[]): Value {
   countWork(values.length);
-  const [first = UNKNOWN] = values;
+  const [first = UNKNOWN, ...others] = values;
   const join = (): Value => values.reduce((a, b) => joinItems(a, b), first);
-  const states = values.flatMap((value) => (value.type === 'estimator' ? [value.cell.value] : []));
-  return first.type === 'estimator' && values.length > 1 && states.length === values.length
-    ? pickedOnce(first.cell, states, join)
-    : join();
+  if (!isRecord(first) || others.length === 0 || !others.every((value) => isAlike(first, value)))
+    return join();
+  const states = values.flatMap((value) => (isRecord(value) ? [value.cell.value] : []));
+  return pickedOnce(first.cell, states, join);
+}
+
+/** What is more than facts: a model, or a result with parts of its own, as in `results[name] = (score, model)`. */
+function isRecord(value: Value): value is Value & { type: 'estimator' | 'sequence' | 'mapping' } {
+  if (value.type === 'sequence') return value.cell.value.tuple && value.cell.value.rest === undefined;
+  if (value.type === 'mapping') return value.cell.value.rest === undefined;
+  return value.type === 'estimator';
+}
+
+/** Whether two of them have the same parts. */
+function isAlike(a: Value, b: Value): boolean {
+  if (!isRecord(a) || !isRecord(b)) return false;
+  if (a.type === 'sequence' && b.type === 'sequence') {
+    return a.cell.value.items.length === b.cell.value.items.length;
+  }
+  if (a.type === 'mapping' && b.type === 'mapping') {
+    const [one, other] = [a.cell.value.entries, b.cell.value.entries];
+    countWork(one.size);
+    return one.size === other.size && [...one.keys()].every((key) => other.has(key));
+  }
+  return a.type === b.type;
 }
 
 /**
@@ -165,8 +186,8 @@ const modelsPicked = new WeakMap<object, readonly { states: readonly object[]; m
 const MAX_PICKED = 3;
 
 function joinItems(a: Value, b: Value): Value {
-  if (a.type === 'estimator' && b.type === 'estimator') return joinValues(a, b);
-  return a === b ? a : opaque(joinFacts(factsOf(a), factsOf(b)));
+  if (a === b) return a;
+  return isAlike(a, b) ? joinValues(a, b) : opaque(joinFacts(factsOf(a), factsOf(b)));
 }
 
 function sequenceSlice(
