@@ -114,17 +114,7 @@ async function writeStart(dist, file, lines) {
     outfile: path,
     allowOverwrite: true,
     format: file.endsWith('.cjs') ? 'cjs' : 'esm',
-    plugins: [
-      {
-        name: 'modules-that-stay',
-        setup(building) {
-          const stay = new Set(SHARED_MODULES.map((shared) => fromModule(file, shared)));
-          building.onResolve({ filter: /^\./ }, ({ path: wanted }) =>
-            stay.has(wanted) ? { path: wanted, external: true } : undefined,
-          );
-        },
-      },
-    ],
+    plugins: [sharedModules(dist, (shared) => fromModule(file, shared))],
   });
 }
 
@@ -202,15 +192,18 @@ function locations(dist, adapt = (text) => text) {
   };
 }
 
-/** The loader hands these to the bundle. */
-function sharedModules(dist) {
+/**
+ * Leaves these outside: the loader of a bundle imports them, and hands them to the bundle.
+ * @param nameOf what they are imported or required by
+ */
+function sharedModules(dist, nameOf = sharedName) {
   const files = new Map(SHARED_MODULES.map((file) => [join(dist, file), file]));
   return {
     name: 'shared-modules',
     setup(building) {
       building.onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
         const file = files.get(resolve(resolveDir, path));
-        return file === undefined ? undefined : { path: sharedName(file), external: true };
+        return file === undefined ? undefined : { path: nameOf(file), external: true };
       });
     },
   };

@@ -234,7 +234,10 @@ function isOutOfMemory(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-/** URL of a module next to `importer`, TypeScript or compiled as `importer` is. */
+/**
+ * URL of a module next to `importer`, TypeScript or compiled as `importer` is.
+ * @param compiled the ending of the compiled module
+ */
 export function siblingModuleUrl(importer: string, name: string, compiled = '.js'): URL {
   return new URL(`./${name}${importer.endsWith('.ts') ? '.ts' : compiled}`, importer);
 }
