@@ -1,6 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { FleetError } from '../errors.js';
 import type { QueuedJob } from '../producers/job-handle.js';
 import { printError } from './print-error.js';
+import { throughOutage } from './through-outage.js';
+
+interface Submitted {
+  readonly job: Promise<QueuedJob>;
+  /** Whether the command chose the job's key: a job that has it is the command's own. */
+  readonly ownKey: boolean;
+}
 
 /**
  * The jobs that a command has submitted. A user who interrupts the command no longer wants them, and must not pay for them
@@ -8,7 +16,7 @@ import { printError } from './print-error.js';
  */
 export class Submissions {
   readonly #interrupted: AbortSignal;
-  readonly #jobs: Promise<QueuedJob>[] = [];
+  readonly #submitted: Submitted[] = [];
 
   constructor(interrupted: AbortSignal) {
     this.#interrupted = interrupted;
@@ -19,22 +27,43 @@ export class Submissions {
    * @throws Interrupted where the command has been interrupted.
    */
   async add<T>(submit: () => Promise<T>, jobOf: (submitted: T) => QueuedJob): Promise<T> {
+    return this.#remember(submit, jobOf, false);
+  }
+
+  /**
+   * Submits as `add` does, and again under the same key where an outage of Redis interferes: the key names one job however
+   * often it is submitted.
+   * @throws as `throughOutage`; Interrupted where the command has been interrupted.
+   */
+  async addThroughOutage<T>(
+    submit: (key: string) => Promise<T>,
+    jobOf: (submitted: T) => QueuedJob,
+  ): Promise<T> {
+    const key = randomUUID();
+    return this.#remember(() => throughOutage(() => submit(key), this.#interrupted), jobOf, true);
+  }
+
+  async #remember<T>(
+    submit: () => Promise<T>,
+    jobOf: (submitted: T) => QueuedJob,
+    ownKey: boolean,
+  ): Promise<T> {
     this.#interrupted.throwIfAborted();
     const submitting = submit();
     // Remembered before it is there, so that one on its way to Redis is cancelled too.
     const job = submitting.then(jobOf);
     job.catch(() => undefined);
-    this.#jobs.push(job);
+    this.#submitted.push({ job, ownKey });
     return submitting;
   }
 
   /** Cancels those that have not ended. One that cannot be cancelled is reported, and does not keep the rest. */
   async cancelAll(): Promise<void> {
     await Promise.all(
-      this.#jobs.map(async (submitting) => {
+      this.#submitted.map(async ({ job: submitting, ownKey }) => {
         const job = await submitting.catch(() => undefined);
         // Another's job that was found by its key is not this command's to cancel.
-        if (job === undefined || job.outcome === 'existing') return;
+        if (job === undefined || (job.outcome === 'existing' && !ownKey)) return;
         try {
           await job.cancel();
         } catch (thrown) {

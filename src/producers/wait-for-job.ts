@@ -1,11 +1,11 @@
 import { deprecate } from 'node:util';
 import type { Redis } from 'ioredis';
-import { JobError, PayloadError, RedisError } from '../errors.js';
+import { JobError, PayloadError } from '../errors.js';
 import { type OptionNames, rejectUnknownOptions } from '../known-options.js';
 import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-flags.js';
-import { asRedisError } from '../queues/redis-refusal.js';
+import { isOutage } from '../queues/redis-refusal.js';
 import type { CompletedEvent } from './end-events.js';
 import { type JobLocation, jobNotFound, locationOf, queueOfJobId } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
@@ -70,11 +70,6 @@ async function lookBefore<T>(
     if (!isOutage(thrown)) throw thrown;
     return undefined;
   }
-}
-
-function isOutage(thrown: unknown): boolean {
-  const error = asRedisError(thrown);
-  return error instanceof RedisError && error.code === 'redis-unreachable';
 }
 
 /** What a job returned, or what it failed with. */
@@ -156,6 +151,9 @@ export async function waitForReturn(
   });
 }
 
+/** Pause before a wait that began during an outage tries to listen again, in milliseconds. */
+const LISTEN_AGAIN_MS = 500;
+
 /** @param read returns the awaited value, or undefined as long as the job has not ended. */
 async function waitForEnd<T>(
   fleet: FleetClient,
@@ -168,10 +166,12 @@ async function waitForEnd<T>(
   return new Promise<T>((resolve, reject) => {
     let stopListening: (() => void) | undefined;
     let settled = false;
+    let listenAgain: NodeJS.Timeout | undefined;
     const settle = (finish: () => void) => {
       settled = true;
       stopListening?.();
       clearTimeout(timer);
+      clearTimeout(listenAgain);
       signal?.removeEventListener('abort', onAbort);
       finish();
     };
@@ -196,18 +196,25 @@ async function waitForEnd<T>(
               new JobError('wait-timeout', `job ${id} has not ended within ${timeoutMs} ms`, { jobId: id }),
             );
           }, timeoutMs);
-    fleet
-      .events(queue.name)
-      .listen(id, look)
-      .then((stop) => {
-        stopListening = stop;
-        if (settled) stop();
-        // It may have ended before the listener was registered.
-        else {
-          mayHaveEnded(fleet.client, queue.toKey(id), id, options)
-            .then((may) => (may ? read() : undefined))
-            .then(done, rejected);
-        }
-      }, fail);
+    const listening = (stop: () => void) => {
+      stopListening = stop;
+      if (settled) stop();
+      // It may have ended before the listener was registered.
+      else {
+        mayHaveEnded(fleet.client, queue.toKey(id), id, options)
+          .then((may) => (may ? read() : undefined))
+          .then(done, rejected);
+      }
+    };
+    const listen = () => {
+      fleet
+        .events(queue.name)
+        .listen(id, look)
+        .then(listening, (thrown: unknown) => {
+          if (!isOutage(thrown)) fail(thrown);
+          else if (!settled) listenAgain = setTimeout(listen, LISTEN_AGAIN_MS);
+        });
+    };
+    listen();
   });
 }

@@ -65,3 +65,14 @@ export function asRedisError(thrown: unknown): unknown {
     { cause: thrown },
   );
 }
+
+/** The refusals that last until somebody changes the permissions, or frees the disk. */
+const LASTING = /(?:^|: |-)(?:MISCONF|NOAUTH|WRONGPASS|NOPERM) |^ERR The user executing the script can't run/;
+
+/** Whether waiting helps against what a Redis command threw: the connection is lost, or Redis refuses commands for a while. */
+export function isOutage(thrown: unknown): boolean {
+  const error = asRedisError(thrown);
+  return (
+    error instanceof RedisError && error.code === 'redis-unreachable' && !LASTING.test(refusalOf(error) ?? '')
+  );
+}

@@ -35,8 +35,8 @@ export const checkByFleet: CheckFiles = ({
       await warnWithoutWorker(fleet, config, 'solution-check');
       const check = async (solution: Solution) => {
         try {
-          const handle = await submissions.add(
-            () => addSolutionCheck(fleet, { solution, ...fields }, options),
+          const handle = await submissions.addThroughOutage(
+            (key) => addSolutionCheck(fleet, { solution, ...fields }, { ...options, key }),
             (job) => job,
           );
           return await handle.result();

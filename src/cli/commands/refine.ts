@@ -100,9 +100,9 @@ async function refineByFleet(
   ]);
   return withSession(config, { work: true, isolated: true }, async (fleet, submissions) => {
     await warnWithoutWorker(fleet, config, 'extract');
-    const handles = await submissions.add(
-      () =>
-        addRefinementStep(fleet, step, { deadline: NOW, ...(budgetUsd === undefined ? {} : { budgetUsd }) }),
+    const options = { deadline: NOW, ...(budgetUsd === undefined ? {} : { budgetUsd }) };
+    const handles = await submissions.addThroughOutage(
+      (key) => addRefinementStep(fleet, step, { ...options, key }),
       ({ extract }) => extract,
     );
     const extracted = await handles.extract.result();
