@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,21 +41,37 @@ async def check_files(paths: Sequence[Script], **options: Unpack[LocalCheckOptio
 
 
 async def run(request: CheckRequest) -> list[Outcome]:
-    pipe = asyncio.subprocess.PIPE
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *request.words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
-        )
-    except OSError as error:
-        raise request.not_started(error) from error
+    process = await _started(request)
     try:
         ended = process.communicate(request.input)
         printed, messages = await asyncio.wait_for(ended, request.timeout_s)
     except BaseException as error:
         # Cancelled or too late: nobody reads what it prints any more.
-        stop_group(process.pid)
-        await process.wait()
+        await _stop(process)
         if isinstance(error, asyncio.TimeoutError):
             raise request.timeout() from None
         raise
     return outcomes_of(printed, messages)
+
+
+async def _started(request: CheckRequest) -> asyncio.subprocess.Process:
+    """The process of a check. A cancellation waits for its start, which asyncio does not undo: it might wait forever."""
+    pipe = asyncio.subprocess.PIPE
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *request.words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except OSError as error:
+        raise request.not_started(error) from error
+    except asyncio.CancelledError:
+        with contextlib.suppress(OSError):  # There is nothing to stop.
+            await _stop(await starting)
+        raise
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    stop_group(process.pid)
+    await process.wait()
