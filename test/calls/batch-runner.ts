@@ -23,3 +23,14 @@ export function batchRunner(api: Pick<MessagesApi, 'url'>): AgentRunner {
     prices: { 'claude-test': { input: 10, output: 50 } },
   });
 }
+
+/** Where in the life of a batch the worker of a fleet is stopped. */
+export interface BatchCrash {
+  readonly prefix: string;
+  /** Of its Messages API. */
+  readonly url: string;
+  readonly point: string;
+}
+
+/** The point at which the process kills itself: there it cannot wait. */
+export const KILLS_ITSELF = 'before jobs are woken';

@@ -1,14 +1,14 @@
-import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
+import type { WorkerOptions } from '../../src/fleet/worker.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
-import { correction, leaks, runnerFor } from '../support/agent-answers.js';
+import { correction, leaks } from '../support/agent-answers.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { lapseLocks } from '../support/lapse-locks.js';
 import type { MessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { workerHere } from '../support/worker-here.js';
 import { workerProcesses } from '../support/worker-processes.js';
 
 const PAYLOAD = {
@@ -28,21 +28,8 @@ const startProcess = (env: Record<string, string> = {}) =>
   processes.start(['--kinds', 'solution-check'], env);
 
 /** A worker in this process, for the tests in which it is not killed. */
-async function startWorker(server: MessagesApi, options: Partial<WorkerOptions> = {}): Promise<FleetWorker> {
-  const worker = await FleetWorker.start({
-    redisUrl: redis.url,
-    prefix: processes.prefix,
-    runner: runnerFor(server),
-    logger: pino({ level: 'silent' }),
-    kinds: ['solution-check'],
-    concurrency: 1,
-    lockMs: 20_000,
-    waitForSlow: true,
-    ...options,
-  });
-  onTestFinished(() => worker.stop(0));
-  return worker;
-}
+const startWorker = (server: MessagesApi, options: Partial<WorkerOptions> = {}) =>
+  workerHere(redis, processes.prefix, server, { concurrency: 1, ...options });
 
 /** The next worker takes the jobs of a killed one at once. */
 const lapse = () => lapseLocks(processes.fleet.client, processes.prefix);
@@ -68,7 +55,7 @@ describe('a worker that is killed', () => {
     await server.arrived(2);
     await doomed.end('SIGKILL');
     await lapse();
-    await startProcess();
+    await startWorker(server);
     const result = await handle.result();
     expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
     expect(server.requests).toHaveLength(3);
@@ -160,7 +147,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     const handle = await addSolutionCheck(processes.fleet, PAYLOAD);
     await server.arrived(1);
     sleeper.child.kill('SIGSTOP');
-    await startProcess();
+    const successor = await startWorker(server);
     await handle.result();
     const before = await jobFields(handle.id);
     const costsBefore = await costs();
@@ -174,6 +161,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     // The lock was lost because the process was paused, and the log says how that looks from inside.
     expect(sleeper.lines.join('\n')).toContain('event loop lag');
     // It continues with other work.
+    await successor.stop(0);
     const next = await addSolutionCheck(processes.fleet, PAYLOAD);
     expect((await next.result()).status).toBe('clean');
   });

@@ -1,18 +1,17 @@
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FleetWorker } from '../../src/fleet/worker.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestGateway } from '../gateway/gateway-fixture.js';
-import { leaks, runnerFor } from '../support/agent-answers.js';
+import { leaks } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { lapseLocks } from '../support/lapse-locks.js';
-import type { MessagesApi, Script } from '../support/messages-api.js';
+import type { Script } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { workerHere } from '../support/worker-here.js';
 import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
 
 const redis = redisOfFile();
@@ -30,21 +29,6 @@ async function start(reply: Script): Promise<FleetProcesses & { readonly prefix:
   return { ...processes, prefix };
 }
 
-/** A worker in this process, which runs a job with a crash here too. */
-async function workerHere(prefix: string, api: MessagesApi): Promise<void> {
-  const worker = await FleetWorker.start({
-    redisUrl: redis.url,
-    prefix,
-    runner: runnerFor(api),
-    logger: pino({ level: 'silent' }),
-    kinds: ['solution-check'],
-    concurrency: 3,
-    lockMs: 20_000,
-    waitForSlow: true,
-  });
-  onTestFinished(() => worker.stop(0));
-}
-
 describe('a job that ends because its workers crashed', () => {
   it('is reported to its listeners once with that reason, is counted, and fails its parent', async () => {
     const { fleet, api, worker, prefix } = await start(() => ({ kind: 'hang' }));
@@ -59,6 +43,7 @@ describe('a job that ends because its workers crashed', () => {
     const doomed = await worker();
     await api.arrived(1);
     await doomed.end('SIGKILL');
+    await lapseLocks(fleet.client, prefix);
     // Its next attempt is alone in the isolated process, whose crash is proof.
     const next = await worker();
     await api.arrived(2);
@@ -92,7 +77,7 @@ describe('a job that ends because its workers crashed', () => {
     await fleet.client.hset(key, 'opts', JSON.stringify({ ...opts, attempts: 1 }));
     await doomed.end('SIGKILL');
     await lapseLocks(fleet.client, prefix);
-    await workerHere(prefix, api);
+    await workerHere(redis, prefix, api);
     expect(await handle.wait()).toMatchObject({ state: 'completed', attempts: 1 });
   });
 });
@@ -127,15 +112,15 @@ describe('a fleet that is killed with many running jobs', () => {
   });
 });
 
-describe('all workers and Redis killed together', () => {
+describe('the only worker and Redis killed together', () => {
   it('leaves jobs that the doctor finds and puts back, and that are done by the next worker', async () => {
     const { api, worker, fleet, prefix, environment } = await start((_, index) =>
       index < 3 ? { kind: 'hang' } : leaks(),
     );
-    const workers = [await worker(), await worker()];
+    const doomed = await worker();
     const handles = await Promise.all(['a', 'b', 'c'].map((name) => addSolutionCheck(fleet, script(name))));
     await api.arrived(3);
-    await Promise.all([...workers.map((doomed) => doomed.end('SIGKILL')), redis.kill()]);
+    await Promise.all([doomed.end('SIGKILL'), redis.kill()]);
     await redis.restart();
     const later = await FleetClient.open({ redisUrl: redis.url, prefix });
     onTestFinished(() => later.close());
@@ -143,8 +128,8 @@ describe('all workers and Redis killed together', () => {
       const { stdout, exitCode } = await fleetCommand(['doctor', '--json', ...flags], { env: environment });
       return { exitCode, ...(JSON.parse(stdout) as { problems: { problem: string; id: string }[] }) };
     };
-    // Their locks came back with the data, and have to run out first.
-    await expect.poll(() => later.client.keys(`${prefix}:*:lock`)).toEqual([]);
+    // Their locks came back with the data.
+    await lapseLocks(later.client, prefix);
     const found = await doctor();
     expect(found.problems.filter(({ problem }) => problem === 'no-owner')).toHaveLength(handles.length);
     expect(found.exitCode).toBe(1);
@@ -153,7 +138,7 @@ describe('all workers and Redis killed together', () => {
     );
     expect((await doctor('--repair')).exitCode).toBe(0);
     expect(await later.queue('solution-check').getJobCountByTypes('active')).toBe(0);
-    await workerHere(prefix, api);
+    await workerHere(redis, prefix, api);
     for (const { id } of handles) {
       expect((await waitForJob(later, id)).state).toBe('completed');
     }

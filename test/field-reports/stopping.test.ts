@@ -4,8 +4,9 @@ import { addJobs } from '../../src/producers/add-jobs.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { leaks } from '../support/agent-answers.js';
-import { errorReply, type Reply, type Script } from '../support/messages-api.js';
+import { errorReply, type Script } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { workerHere } from '../support/worker-here.js';
 import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
 
 /** A busy worker keeps its jobs. */
@@ -17,16 +18,20 @@ let processes: FleetProcesses;
 let count = 0;
 afterEach(() => processes.close());
 
-async function start(reply: Script, env: Readonly<Record<string, string>> = {}): Promise<FleetProcesses> {
+async function start(reply: Script, env: Readonly<Record<string, string>> = {}) {
   count += 1;
-  processes = await startFleetProcesses(redis, `stopping-${count}`, reply, env);
-  return processes;
+  const prefix = `stopping-${count}`;
+  processes = await startFleetProcesses(redis, prefix, reply, env);
+  const { api } = processes;
+  /** The worker after those that were stopped. */
+  const next = () => workerHere(redis, prefix, api);
+  return { ...processes, next };
 }
 
 describe('a worker that is stopped at any moment', () => {
   it('leaves no active job without a worker, and makes each call once', async () => {
     const JOBS = 30;
-    const { fleet, api, worker } = await start(() => ({ ...leaks(), delayMs: 20 }), {
+    const { fleet, api, worker, next } = await start(() => ({ ...leaks(), delayMs: 20 }), {
       FLEET_CONCURRENCY: '3',
       ...LONG_LOCK,
     });
@@ -47,7 +52,7 @@ describe('a worker that is stopped at any moment', () => {
       expect(await queue.getJobCountByTypes('active')).toBe(0);
     }
     expect(await queue.getJobCountByTypes('completed')).toBeGreaterThan(0);
-    await worker();
+    await next();
     await expect.poll(() => queue.getJobCountByTypes('completed')).toBe(JOBS);
     expect(new Set(api.requests.map(({ text }) => text)).size).toBe(JOBS);
     expect(api.requests).toHaveLength(JOBS);
@@ -55,32 +60,42 @@ describe('a worker that is stopped at any moment', () => {
 });
 
 describe('a call that fails while its worker stops', () => {
-  it.each([
-    { status: 500, state: 'delayed', code: undefined },
-    { status: 401, state: 'failed', code: 'unauthorized' },
-  ])('with $status leaves its job $state, not active', async ({ status, state, code }) => {
-    let answer: (reply: Reply) => void = () => undefined;
-    const answered = new Promise<Reply>((resolve) => {
+  it('leaves its job delayed or failed, as at any other time, and not active', async () => {
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    const { fleet, api, worker } = await start(() => answered, { FLEET_DRAIN_SECONDS: '60', ...LONG_LOCK });
+    const { fleet, api, worker } = await start(
+      async (request) => {
+        await answered;
+        return errorReply(request.text.includes('passing') ? 500 : 401);
+      },
+      // Both calls are sent at once, as if their instructions were too short for the prompt cache.
+      { FLEET_DRAIN_SECONDS: '60', FLEET_CACHE_WAIT_MS: '0', ...LONG_LOCK },
+    );
     const stopping = await worker();
-    const handle = await addSolutionCheck(fleet, script('failing'));
-    await api.arrived(1);
+    const passing = await addSolutionCheck(fleet, script('passing'));
+    const final = await addSolutionCheck(fleet, script('final'));
+    await api.arrived(2);
     stopping.child.kill('SIGTERM');
     await stopping.printed('"stopping"');
     const ended = new Promise((resolve) => stopping.child.once('exit', resolve));
-    answer(errorReply(status));
+    answer();
     expect(await ended).toBe(0);
-    const view = await handle.view();
-    expect(view).toMatchObject({ state, attempts: 1 });
-    expect(view.error?.code).toBe(code);
+    const view = await passing.view();
+    expect(view).toMatchObject({ state: 'delayed', attempts: 1 });
+    expect(view.error?.code).toBeUndefined();
+    expect(await final.view()).toMatchObject({
+      state: 'failed',
+      attempts: 1,
+      error: { code: 'unauthorized' },
+    });
   });
 });
 
 describe('a platform that kills soon after it said stop', () => {
   it('costs the running call and nothing else: the next worker goes on within a lock duration, and no crash is counted', async () => {
-    const { fleet, api, worker } = await start(
+    const { fleet, api, worker, next } = await start(
       (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
       // Longer than the platform is willing to wait.
       { FLEET_DRAIN_SECONDS: '3600', FLEET_JOB_TIMEOUT_MS: '7200000' },
@@ -94,7 +109,7 @@ describe('a platform that kills soon after it said stop', () => {
     await doomed.printed('"stopping"');
     await expect.poll(() => fleet.client.hexists(key, 'fleet:attempt')).toBe(0);
     await doomed.end('SIGKILL');
-    await worker();
+    await next();
     expect((await handle.result()).status).toBe('clean');
     const [running, ...later] = (await readCallRecords(fleet.client, key)).map(({ state }) => state);
     expect(running).toBe('in-doubt');
@@ -105,17 +120,20 @@ describe('a platform that kills soon after it said stop', () => {
   });
 
   it('is harmless if the time to drain is shorter: the job is waiting again before the kill', async () => {
-    const { fleet, api, worker } = await start((_, index) => (index === 0 ? { kind: 'hang' } : leaks()), {
-      FLEET_DRAIN_SECONDS: '1',
-      // Taking it over would need to wait for this.
-      FLEET_LOCK_MS: '3600000',
-    });
+    const { fleet, api, worker, next } = await start(
+      (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
+      {
+        FLEET_DRAIN_SECONDS: '1',
+        // Taking it over would need to wait for this.
+        FLEET_LOCK_MS: '3600000',
+      },
+    );
     const stopping = await worker();
     const handle = await addSolutionCheck(fleet, script('handed back'));
     await api.arrived(1);
     expect(await stopping.end('SIGTERM')).toBe(0);
     expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
-    await worker();
+    await next();
     expect((await handle.result()).status).toBe('clean');
   });
 });
