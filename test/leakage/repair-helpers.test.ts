@@ -266,3 +266,76 @@ describe('what is fitted before several cross-validations', () => {
     expect(await repairOf(lines)).toMatch(reason);
   });
 });
+
+describe('a helper that gives one table statistics of another', () => {
+  const HELPER = [
+    'def means_of(values, y):',
+    '    return y.groupby(values).mean(), y.mean()',
+    'def add_means(frame, source, y):',
+    '    out = frame.copy()',
+    '    for c in ["zone", "kind"]:',
+    '        means, overall = means_of(source[c], y)',
+    '        out[c] = frame[c].map(means).fillna(overall)',
+    '    return out',
+  ];
+  const DATA = ['data = pd.read_csv("train.csv")', 'test = pd.read_csv("test.csv")', 'y = data["price"]'];
+  const SPLIT = [
+    'train, val, y_train, y_val = train_test_split(X.drop(columns="price"), y, random_state=0)',
+    'model = Ridge().fit(train, y_train)',
+    'print("Final Validation Performance:", model.score(val, y_val))',
+  ];
+
+  it('REQ-SF-019: learns from the training rows, and gives them to all rows', async () => {
+    const text = await repairOf([...HELPER, ...DATA, 'X = add_means(data, data, y)', ...SPLIT]);
+    expect(text).toContain('X = add_means(data, data.iloc[fit_rows], y.iloc[fit_rows])');
+  });
+
+  it('REQ-SF-019: learns in each fold, for the table that the models of the folds predict as well', async () => {
+    const text = await repairOf(
+      [
+        ...HELPER,
+        ...DATA,
+        'X, X_test = add_means(data, data, y), None',
+        'X = add_means(data, data, y)',
+        'X_test = add_means(test, data, y)',
+        'errors, total = [], np.zeros(len(test))',
+        'for tr, va in KFold(5, shuffle=True, random_state=0).split(X):',
+        '    model = RandomForestRegressor().fit(X.iloc[tr].drop(columns="price"), y.iloc[tr])',
+        '    errors.append(mean_absolute_error(y.iloc[va], model.predict(X.iloc[va].drop(columns="price"))))',
+        '    total += model.predict(X_test) / 5',
+        'print("Final Validation Performance:", np.mean(errors))',
+      ].filter((line) => !line.includes('None')),
+    );
+    expect(text).toContain(
+      [
+        '    fold_x = add_means(data, data.iloc[tr], y.iloc[tr])',
+        '    fold_x_test = add_means(test, data.iloc[tr], y.iloc[tr])',
+      ].join('\n'),
+    );
+    expect(text).toContain('    total += model.predict(fold_x_test) / 5');
+  });
+
+  it.each([
+    ['the groups of the statistic are those of the table that is given back', 'means_of(frame[c], y)'],
+    ['rows of the other table are given back', 'means_of(source[c], y); out["first"] = source[c]'],
+  ])('REQ-SF-019: is not rewritten if %s', async (_, call) => {
+    const [body, more = ''] = call.split('; ');
+    const helper = HELPER.map((line) => line.replace('means_of(source[c], y)', body ?? ''));
+    const at = helper.findIndex((line) => line.includes('out[c] ='));
+    const all = [...helper.slice(0, at), ...(more === '' ? [] : [`        ${more}`]), ...helper.slice(at)];
+    const text = await repairOf([...all, ...DATA, 'X = add_means(data, data, y)', ...SPLIT]);
+    expect(text).toMatch(/^Not rewritten/);
+  });
+
+  it.each([
+    ['rows change in the helper', '    return out.dropna()'],
+    ['a model would stop at groups that the training rows lack', '    return out.replace(0, np.nan)'],
+  ])('REQ-SF-019: is not rewritten if %s', async (_, end) => {
+    const helper = HELPER.map((line) =>
+      line.startsWith('    return out') ? end : line.replace('.fillna(overall)', ''),
+    );
+    expect(await repairOf([...helper, ...DATA, 'X = add_means(data, data, y)', ...SPLIT])).toMatch(
+      /^Not rewritten/,
+    );
+  });
+});

@@ -88,6 +88,47 @@ describe('what is learned before a split with a seed', () => {
     );
   });
 
+  it.each([
+    [
+      'are mapped value by value on the way',
+      ['df["fare"] = (df["fare"] == "high").astype(int)'],
+      '(df["fare"] == "high").astype(int)',
+    ],
+    [
+      'are mapped by a dictionary',
+      ['df["fare"] = df["fare"].map({"low": 0, "high": 1})'],
+      'df["fare"].map({"low": 0, "high": 1})',
+    ],
+    [
+      'stay while other columns go',
+      ['df = df.drop(columns="id")', 'df = pd.get_dummies(df, columns=["area"])'],
+      'df["fare"]',
+    ],
+  ])('takes the labels that decide the proportions where they %s', async (_, between, labels) => {
+    const split = 'train_test_split(X, y, stratify=y, random_state=1)';
+    expect(await repairOf(script(LEAK, { between, split }))).toContain(
+      `train_test_split(range(len(df)), stratify=${labels}, random_state=1)`,
+    );
+  });
+
+  it('takes them from the table of the helper that learns', async () => {
+    const helper = (lines: readonly string[]): string[] => [
+      'def prepare(d, cols):',
+      '    d = d.copy()',
+      '    d["usual"] = d.groupby("zone")["km"].transform("mean")',
+      ...lines.map((line) => `    ${line}`),
+      '    return d',
+      'df = prepare(df, ["km", "minutes"])',
+    ];
+    const split = 'train_test_split(X, y, stratify=y, random_state=1)';
+    const taken = '    fit_rows, _ = train_test_split(range(len(d)), stratify=d["fare"], random_state=1)';
+    const scaled = ['for c in cols:', '    d[c] = d[c] / 1000'];
+    expect(await repairOf(script(helper([]), { split }))).toContain(taken);
+    expect(await repairOf(script(helper(scaled), { split }))).toContain(taken);
+    for (const change of ['d["fare"] = d["fare"] > 9', 'd = d.rename(columns={"price": "fare"})'])
+      expect(await repairOf(script(helper([change]), { split }))).toMatch(/^Not rewritten/);
+  });
+
   it('fills the rows of groups that the training part lacks', async () => {
     const means = 'means = df.groupby("zone")["fare"].mean()';
     expect(await repairOf(script([means, 'df["usual"] = df["zone"].map(means)']))).toContain(
@@ -124,12 +165,20 @@ describe('what is learned before a split with a seed', () => {
     ['rows are dropped by a function', LEAK, { between: ['df = df[(np.abs(df[["km"]]) < 3).all(axis=1)]'] }],
     ['rows are dropped by a mask', LEAK, { between: ['df = df.loc[~df.duplicated()].copy()'] }],
     ['rows are put in another order', LEAK, { between: ['df = df.sort_values("km")'] }],
+    [
+      'the labels that decide the proportions get another order',
+      LEAK,
+      {
+        between: ['y = df["fare"].astype(str)'],
+        split: 'train_test_split(df, stratify=y, random_state=1)',
+      },
+    ],
     ['rows are added', LEAK, { between: ['df = pd.concat([df, df])'] }],
     [
       'the labels that decide the proportions change',
       LEAK,
       {
-        between: ['df["fare"] = df["fare"] > 9'],
+        between: ['df["fare"] = df["fare"] - df["km"]'],
         split: 'train_test_split(X, y, stratify=y, random_state=1)',
       },
     ],

@@ -3,13 +3,14 @@ import type { Call, Expr, Module, Span } from '../../syntax/ast.js';
 import { calleeName, expressionsIn, namesInExpression, ownExpressions } from '../../syntax/walk.js';
 import type { Region } from '../../values/region.js';
 import type { RepairContext } from '../context.js';
+import { type HoldsRows, mentionsRows, summarizedArguments } from '../helper-calls.js';
 import { statementsInBlock } from './script-change.js';
 
 /**
  * Tables that a computation takes besides the one that is divided: `vec.fit(list(train["text"]) + list(test["text"]))`, where
  * the split divides `train`. A rewrite that takes a part of `train` would leave `test` in the fit.
  */
-export function tablesBesides({ leaks, watched }: RepairContext): ReadonlySet<string> {
+export function tablesBesides({ leaks, watched, module }: RepairContext): ReadonlySet<string> {
   const besides = new Set<string>();
   for (const leak of leaks) {
     // What the computation itself gives is divided later, and holds the rows that it was computed over.
@@ -20,7 +21,9 @@ export function tablesBesides({ leaks, watched }: RepairContext): ReadonlySet<st
       ),
     );
     for (const node of computationsOf(leak)) {
-      const tables = namesOf(node).filter((name) => (watched.get(name)?.length ?? 0) > 0);
+      const tables = learnedFrom(module, node, mentionsRows(watched)).filter(
+        (name) => (watched.get(name)?.length ?? 0) > 0,
+      );
       const others = tables.filter((name) => sourcesOf(watched.get(name)).every((one) => !divided.has(one)));
       // Without a divided table beside it, the other one is a table that goes the same way.
       if (divided.size > 0 && others.length < tables.length) for (const name of others) besides.add(name);
@@ -31,7 +34,7 @@ export function tablesBesides({ leaks, watched }: RepairContext): ReadonlySet<st
 
 /** Why a rewritten block may not stay: a computation of its leaks still takes one of the tables. */
 export function learnsBesides(
-  { leaks }: RepairContext,
+  { leaks, watched }: RepairContext,
   tables: ReadonlySet<string>,
   module: Module,
   block: Span,
@@ -40,7 +43,7 @@ export function learnsBesides(
   for (const statement of statementsInBlock({ module, block })) {
     for (const expression of ownExpressions(statement).flatMap((own) => [...expressionsIn(own)])) {
       if (expression.type !== 'call' || !learning.has(calleeName(expression))) continue;
-      const table = namesOf(expression).find((name) => tables.has(name));
+      const table = learnedFrom(module, expression, mentionsRows(watched)).find((name) => tables.has(name));
       if (table !== undefined)
         return `it would still learn from \`${table}\`, which the split does not divide`;
     }
@@ -50,6 +53,12 @@ export function learnsBesides(
 
 function computationsOf({ node, nodes }: Leak): Call[] {
   return [...new Set([node, ...nodes])].filter((computation) => computation.type === 'call');
+}
+
+/** The names in a computation; of a helper that takes statistics of one of its tables, those in this one. */
+function learnedFrom(module: Module, call: Call, holdsRows: HoldsRows): string[] {
+  const summarized = summarizedArguments(module, call, holdsRows);
+  return summarized.length > 0 ? summarized.flatMap(namesOf) : namesOf(call);
 }
 
 function namesOf(expression: Expr | undefined): string[] {

@@ -17,8 +17,15 @@ export interface Preparation {
   readonly fitted: ReadonlySet<string>;
 }
 
-/** What depends on the first statement, and all that changes what those statements work on. */
-export function preparationFrom(context: RepairContext, statements: readonly Stmt[]): Preparation {
+/**
+ * What depends on the first statement, and all that changes what those statements work on.
+ * @param others statements that are made again in each fold as the first one is
+ */
+export function preparationFrom(
+  context: RepairContext,
+  statements: readonly Stmt[],
+  others: readonly Stmt[] = [],
+): Preparation {
   const [first] = statements;
   const names = new Set<string>();
   let chosen: Stmt[] = [];
@@ -30,7 +37,9 @@ export function preparationFrom(context: RepairContext, statements: readonly Stm
       (statement) =>
         statement.type !== 'delete' &&
         !makesRoom(statement) &&
-        (statement === first || [...namesIn(statement)].some(({ id }) => names.has(id))) &&
+        (statement === first ||
+          others.includes(statement) ||
+          [...namesIn(statement)].some(({ id }) => names.has(id))) &&
         effectsOf(context, statement).length > 0,
     );
     for (const statement of chosen) {

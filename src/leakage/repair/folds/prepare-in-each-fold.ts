@@ -1,6 +1,8 @@
-import type { Module, Stmt } from '../../syntax/ast.js';
+import type { Leak } from '../../findings/find-leaks.js';
+import type { Call, Module, Stmt } from '../../syntax/ast.js';
 import { parseModule } from '../../syntax/parse-module.js';
 import {
+  calleeName,
   expressionsIn,
   namesIn,
   namesInExpression,
@@ -12,7 +14,7 @@ import { sameRows } from '../../values/region.js';
 import { countText } from '../../values/work.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
-import { helpersOf } from '../helper-calls.js';
+import { isOnlyLearnedByHelper, mentionsRows, summarizedArguments } from '../helper-calls.js';
 import { NotSaid, Saying } from '../rows-first/computations-of-rows.js';
 import { anchorOf, LEARNS } from '../rows-first/learn-on-later-split.js';
 import { rowChangeBetween } from '../rows-first/row-order.js';
@@ -52,13 +54,20 @@ export async function prepareInEachFold(context: RepairContext): Promise<Rewrite
 }
 
 async function preparedInFold(
-  context: RepairContext,
+  plain: RepairContext,
   anchor: Stmt,
   loop: FoldLoop,
   statements: readonly Stmt[],
 ): Promise<string> {
-  const { source, module } = context;
-  const preparation = preparationFrom(context, statements.slice(0, statements.indexOf(loop.outer)));
+  const { source, module } = plain;
+  const before = statements.slice(0, statements.indexOf(loop.outer));
+  const alike = computedAlike(plain, before);
+  const context = { ...plain, leaks: [...plain.leaks, ...alike] };
+  const preparation = preparationFrom(
+    context,
+    before,
+    alike.map(({ statement }) => statement),
+  );
   checkRows(context, anchor, loop);
   checkOtherNames(context, preparation, loop);
   checkFunctions(module, preparation.names);
@@ -81,20 +90,49 @@ async function preparedInFold(
     return name;
   };
   const own = new Map([...preparation.names].map((name) => [name, fresh(`fold_${name}`)]));
-  const before: string[] = [];
+  const unchanged: string[] = [];
   const lines: string[] = [];
   for (const [name, how] of preparation.starts) {
     const whole = fresh(`${name}_before`);
-    before.push(`${whole} = ${name}${how === 'copy' ? '.copy()' : ''}`);
+    unchanged.push(`${whole} = ${name}${how === 'copy' ? '.copy()' : ''}`);
     lines.push(`${own.get(name)} = ${whole}${how === 'copy' ? '.copy()' : ''}`);
   }
   const isImported = /^from sklearn\.base import .*\bclone\b(?! as)/m.test(source);
   if (preparation.fitted.size > madeAgain.size && !isImported)
-    before.unshift('from sklearn.base import clone');
+    unchanged.unshift('from sklearn.base import clone');
   for (const name of preparation.fitted)
     lines.push(`${own.get(name)} = ${madeAgain.get(name) ?? `clone(${name})`}`);
   lines.push(...(await replayed(context, anchor, loop, preparation, own)));
-  return context.work.run(() => putIn(context, anchor, loop, own, before, lines));
+  return context.work.run(() => putIn(context, anchor, loop, own, unchanged, lines));
+}
+
+/**
+ * `X_test = add_means(test, train, y)` beside `X = add_means(train, train, y)`: what is learned from the same rows for another
+ * table, which the models of the folds get as well.
+ */
+function computedAlike(
+  { module, source, leaks, watchedEarlier }: RepairContext,
+  before: readonly Stmt[],
+): Leak[] {
+  const holdsRows = mentionsRows(watchedEarlier);
+  const learnedFrom = (call: Call): string =>
+    summarizedArguments(module, call, holdsRows)
+      .map(({ start, end }) => source.slice(start, end))
+      .join();
+  return leaks.flatMap((leak) => {
+    const { node } = leak;
+    const text = node.type === 'call' ? learnedFrom(node) : '';
+    if (node.type !== 'call' || text === '') return [];
+    return before.flatMap((statement) => {
+      const call = statement.type === 'assign' ? statement.value : undefined;
+      const isAlike =
+        call?.type === 'call' &&
+        call !== node &&
+        calleeName(call) === calleeName(node) &&
+        learnedFrom(call) === text;
+      return isAlike ? [{ ...leak, statement, node: call, nodes: [call] }] : [];
+    });
+  });
 }
 
 /** The block with the lines `before` the anchor and the `lines` at the beginning of the fold. */
@@ -171,7 +209,9 @@ function checkRows(
   anchor: Stmt,
   loop: FoldLoop,
 ): void {
-  const isHelper = leaks.every(({ node }) => node.type === 'call' && helpersOf(module, node).length > 0);
+  const isHelper = leaks.every(({ node }) =>
+    isOnlyLearnedByHelper(module, node, mentionsRows(watchedEarlier)),
+  );
   const from = isHelper ? anchor.end : anchor.start;
   const checkOrder = (start: number): void => {
     const change = rowChangeBetween(module, start, loop.statement.start, (name) => watched.has(name));

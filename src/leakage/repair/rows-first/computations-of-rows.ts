@@ -13,7 +13,8 @@ import {
 import { overlapOf, type Region, sameRows } from '../../values/region.js';
 import { countText } from '../../values/work.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
-import { helpersOf, whyNotOnlyLearned } from '../helper-calls.js';
+import { STOPS_AT_GAPS } from '../group-fallback.js';
+import { helpersOf, summarizedArguments, whyNotOnlyLearned } from '../helper-calls.js';
 import { dividedByRows } from '../number-of-rows.js';
 import { isRowValue } from '../row-values.js';
 import {
@@ -203,6 +204,14 @@ export class Saying {
       if (reason !== undefined) throw new NotSaid(reason);
     }
     const { statement } = leak;
+    const learnedFrom = this.#learnedFrom(node);
+    if (learnedFrom.length > 0) {
+      const { source } = this.#context;
+      const isFilled = helpers.every(({ start, end }) => /\.fillna\(/.test(source.slice(start, end)));
+      if (!isFilled && STOPS_AT_GAPS.test(source))
+        throw new NotSaid('groups that the training part lacks would have no value');
+      return learnedFrom.flatMap((value) => this.#pick(value));
+    }
     const targets = statement.type === 'assign' ? statement.targets : [];
     for (const target of targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one]))) {
       const name = rootName(target) ?? '';
@@ -215,6 +224,16 @@ export class Saying {
     const edits = node.args.flatMap(({ value }) => this.#pick(value, true));
     if (edits.length === 0) throw new NotSaid('the rows of the fit have no name before it');
     return edits;
+  }
+
+  /** `add_means(frame, frame)`: the tables that a helper only takes statistics of, beside one that it gives back. */
+  #learnedFrom(node: Call): readonly Expr[] {
+    const isOfRows = (value: Expr): boolean =>
+      [...namesInExpression(value)].some(({ id }) => hasRows(this.#context, this.#leak, id));
+    const learned = summarizedArguments(this.#context.module, node, isOfRows);
+    // A helper that gives no rows back gets the rows to learn from alone.
+    const isAll = node.args.every(({ value }) => learned.includes(value) || !isOfRows(value));
+    return isAll ? [] : learned;
   }
 
   /** Statistics of one group after another: the loop goes over the groups of the training rows. */

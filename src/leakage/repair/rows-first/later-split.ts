@@ -10,9 +10,10 @@ import {
 } from '../../syntax/walk.js';
 import { sameRows } from '../../values/region.js';
 import { freshName, type RepairContext } from '../context.js';
-import { changesIn, isChangedBetween } from '../divisions.js';
-import { helpersOf } from '../helper-calls.js';
+import { isOnlyLearnedByHelper, mentionsRows } from '../helper-calls.js';
 import { dividedAgain } from './divided-again.js';
+import { assignedBetween, assigns, isKnownBefore } from './known-before.js';
+import { labelsBefore, labelsInHelper } from './labels-before.js';
 import { rowChangeBetween } from './row-order.js';
 import { functionAround, lastAssigned } from './table-kind.js';
 
@@ -65,14 +66,17 @@ export function divideEarlier(
   const isTable = (name: string): boolean => context.watched.has(name);
   for (const [at, to] of route.spans) {
     // A helper that learns gives no rows, whatever it does to find out.
-    const from = at === anchor.start && callsHelper(module, leak) ? anchor.end : at;
+    const from =
+      at === anchor.start && isOnlyLearnedByHelper(module, leak.node, mentionsRows(context.watchedEarlier))
+        ? anchor.end
+        : at;
     const change = rowChangeBetween(module, from, to, isTable);
     if (change !== undefined)
       return `rows change between the fit and the split (line ${lineOf(source, change)})`;
   }
   const texts: string[] = [];
   for (const option of options) {
-    const text = optionBefore(context, option, anchor, statement, route.entry);
+    const text = optionBefore(context, option, anchor, statement, route.entry, table);
     if (text === undefined) return `\`${option.name}\` of the split is not known before the fit`;
     texts.push(`${option.name}=${text}`);
   }
@@ -87,10 +91,6 @@ export function divideEarlier(
     line: `${rows}, ${rest} = ${divide([`range(${count})`])}`,
     divide,
   };
-}
-
-function callsHelper(module: Module, { node }: Leak): boolean {
-  return node.type === 'call' && helpersOf(module, node).length > 0;
 }
 
 function isFalse(value: Expr): boolean {
@@ -230,136 +230,19 @@ function optionBefore(
   anchor: Stmt,
   split: Stmt,
   entry: Stmt | undefined,
+  table: string,
 ): string | undefined {
   const { source, module } = context;
   const text = source.slice(value.start, value.end);
   const names = [...namesInExpression(value)];
   if (names.length === 0) return text;
-  if (entry !== undefined)
-    return names.every(({ id }) => isModuleConstant(module, id, split, entry)) ? text : undefined;
+  if (entry !== undefined) {
+    if (names.every(({ id }) => isModuleConstant(module, id, split, entry))) return text;
+    return name === 'stratify' ? labelsInHelper(context, value, { anchor, entry, split }, table) : undefined;
+  }
   if (names.every(({ id }) => isKnownBefore(module, id, anchor, split))) return text;
   if (name !== 'stratify') return undefined;
   return labelsBefore(context, value, anchor, split);
-}
-
-/** Labels that decide the proportions: taken from their table where the script does so later. */
-function labelsBefore(context: RepairContext, labels: Expr, anchor: Stmt, split: Stmt): string | undefined {
-  const { source, module } = context;
-  const made = labels.type === 'name' ? assignedBetween(module, labels.id, anchor, split) : labels;
-  const column = made === undefined ? undefined : plainColumn(made);
-  if (made === undefined || column === undefined) return undefined;
-  const lists = context.watchedLists;
-  if (!isKnownBefore(module, column.frame, anchor, split, { name: column.name, lists })) return undefined;
-  return source.slice(column.node.start, column.node.end);
-}
-
-/** `frame["label"]`, with or without `.values` or `.astype(int)` after it. */
-function plainColumn(expression: Expr): { frame: string; name: string; node: Expr } | undefined {
-  if (expression.type === 'attribute' && expression.name === 'values') return plainColumn(expression.object);
-  if (expression.type === 'call' && expression.callee.type === 'attribute')
-    return /^(to_numpy|copy|astype)$/.test(expression.callee.name)
-      ? plainColumn(expression.callee.object)
-      : undefined;
-  if (expression.type !== 'subscript' || expression.object.type !== 'name') return undefined;
-  const [index, other] = expression.indices;
-  if (index?.type !== 'constant' || typeof index.value !== 'string' || other !== undefined) return undefined;
-  return { frame: expression.object.id, name: index.value, node: expression };
-}
-
-function assignedBetween(module: Module, name: string, anchor: Stmt, split: Stmt): Expr | undefined {
-  const values: Expr[] = [];
-  for (const statement of anchor.suite.statements) {
-    if (statement.type !== 'assign' || statement.start < anchor.start || statement.end > split.start)
-      continue;
-    const [target] = statement.targets;
-    if (target?.type === 'name' && target.id === name) values.push(statement.value);
-    if (target?.type !== 'sequence' || statement.value.type !== 'sequence') continue;
-    const at = target.items.findIndex((item) => item.type === 'name' && item.id === name);
-    const value = statement.value.items[at];
-    if (value !== undefined) values.push(value);
-  }
-  const isChanged = assignments(module, name, anchor.start, split.start) !== values.length;
-  return values.length === 1 && !isChanged ? values[0] : undefined;
-}
-
-function assignments(module: Module, name: string, from: number, to: number): number {
-  let count = 0;
-  for (const outer of module.body.statements) {
-    for (const statement of statementsIn(outer)) {
-      if (statement.start < from || statement.end > to || statement.type !== 'assign') continue;
-      for (const target of statement.targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one])))
-        if (rootName(target) === name) count += 1;
-    }
-  }
-  return count;
-}
-
-/** Whether a variable holds before the anchor what it holds at the split; of a table, one column of it. */
-export function isKnownBefore(
-  module: Module,
-  id: string,
-  anchor: Stmt,
-  split: Pick<Stmt, 'start'>,
-  column?: { readonly name: string; readonly lists: ReadonlyMap<string, readonly string[]> },
-): boolean {
-  if (!isAssignedBefore(module, id, anchor)) return false;
-  if (column === undefined) return !isChangedBetween(module, anchor.start, split.start, id);
-  for (const change of changesIn(module, anchor.start, split.start, id)) {
-    const fills = /\.fillna\(/.test(module.source.slice(change.statement.start, change.statement.end));
-    const isOther =
-      change.index !== undefined &&
-      (isAnotherColumn(module.source, change.index, column.name) ||
-        isOfOtherColumns(change.index, column.name, column.lists));
-    // Labels that decide the proportions have no gaps to fill.
-    if (!isOther && !fills) return false;
-  }
-  return true;
-}
-
-/** `frame[columns]`, where the variable holds a list of columns without this one. */
-function isOfOtherColumns(
-  index: Expr,
-  column: string,
-  lists: ReadonlyMap<string, readonly string[]>,
-): boolean {
-  const names = index.type === 'name' ? lists.get(index.id) : undefined;
-  return names !== undefined && names.length > 0 && !names.includes(column);
-}
-
-/** Whether an index surely names another column: by a constant, or by a part of the name that is one. */
-function isAnotherColumn(source: string, index: Expr, column: string): boolean {
-  if (index.type === 'constant') return index.value !== column;
-  if (index.type === 'sequence') return index.items.every((item) => isAnotherColumn(source, item, column));
-  if (index.type === 'binary' && index.operator === '+')
-    return [index.left, index.right].some(
-      (part) => part.type === 'constant' && typeof part.value === 'string' && !column.includes(part.value),
-    );
-  if (index.type !== 'formatted') return false;
-  const text = source.slice(index.start, index.end).replace(/^[a-zA-Z]*(['"])(.*)\1$/s, '$2');
-  return text.split(/\{[^{}]*\}/).some((part) => !column.includes(part));
-}
-
-function isAssignedBefore(module: Module, id: string, anchor: Stmt): boolean {
-  const scope = functionAround(anchor);
-  if (scope?.type === 'function' && scope.params.some(({ name }) => name === id)) return true;
-  for (const outer of module.body.statements) {
-    for (const statement of statementsIn(outer)) {
-      if (statement.start >= anchor.start) continue;
-      const around = functionAround(statement);
-      if (around !== undefined && around !== scope) continue;
-      if (statement.type === 'import' && statement.bindings.some(({ name }) => name === id)) return true;
-      if (statement.type !== 'assign' && statement.type !== 'class') continue;
-      if (statement.type === 'class' ? statement.name === id : assigns(statement, id)) return true;
-    }
-  }
-  return false;
-}
-
-function assigns(statement: Stmt, id: string): boolean {
-  if (statement.type !== 'assign') return false;
-  return statement.targets
-    .flatMap((target) => (target.type === 'sequence' ? target.items : [target]))
-    .some((target) => target.type === 'name' && target.id === id);
 }
 
 /** A variable that every function sees, assigned once, and no other variable of the split's function. */

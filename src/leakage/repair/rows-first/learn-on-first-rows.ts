@@ -11,7 +11,7 @@ import {
 import { declined, edited, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
 import { NotSaid, Saying } from './computations-of-rows.js';
-import { isKnownBefore } from './later-split.js';
+import { isKnownBefore } from './known-before.js';
 import { anchorOf, LEARNS } from './learn-on-later-split.js';
 
 /**

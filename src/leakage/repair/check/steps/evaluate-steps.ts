@@ -2,6 +2,7 @@ import { STATISTIC_METHODS } from '../../../library-models/methods.js';
 import type { Argument, Call, Expr, Module, Subscript } from '../../../syntax/ast.js';
 import { calleeName, rootName } from '../../../syntax/walk.js';
 import { countText, countWork } from '../../../values/work.js';
+import { summarizedArguments } from '../../helper-calls.js';
 import {
   ABOUT,
   APPLIES,
@@ -296,7 +297,19 @@ export class StepEvaluator {
         ? { ...bins, items: [bins, learnedValue('edges')] }
         : bins;
     }
-    const made = combined(name, args);
+    // What a helper takes statistics of may be the training part, where it was the whole table.
+    const isTable = (argument: Expr): boolean =>
+      args[call.args.findIndex(({ value }) => value === argument)]?.isTable === true;
+    const summarized = args.length > 1 ? summarizedArguments(this.#module, call, isTable) : [];
+    const isOther = call.args.some(
+      ({ value }, at) => args[at]?.isTable === true && !summarized.includes(value),
+    );
+    const passed = isOther
+      ? args.map((value, at) =>
+          summarized.some((one) => one === call.args[at]?.value) ? learnedValue('part') : value,
+        )
+      : args;
+    const made = combined(name, passed);
     const isStacked =
       /^(concat|concatenate|vstack|row_stack)$/.test(name) &&
       !call.args.some((argument) => argument.name === 'axis');
