@@ -98,17 +98,13 @@ describe('docs/adding-a-job-kind.md of an installed package', () => {
     expect(files.map(([, name]) => name)).toEqual(['kinds.js', 'scorer.md']);
     for (const [, name = '', text = ''] of files)
       writeFileSync(join(installed.project, 'score-kinds', name), text);
-    // The command of the package, and that of another installation, which loads its own copy of the package.
-    const other = `node "${packagePath('dist', 'cli', 'main.js')}"`;
-    for (const commands of [run, run.replace('npx fleet', other)]) {
-      const { status, stdout, stderr } = shell(commands, 'score-kinds');
-      expect([status, stderr]).toEqual([0, expect.any(String)]);
-      expect(JSON.parse(stdout)).toMatchObject({
-        kind: 'score',
-        state: 'completed',
-        result: { score: 0.91 },
-      });
-    }
+    const { status, stdout, stderr } = shell(run, 'score-kinds');
+    expect([status, stderr]).toEqual([0, expect.any(String)]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: 'score',
+      state: 'completed',
+      result: { score: 0.91 },
+    });
   });
 });
 
@@ -179,7 +175,9 @@ describe('importing the installed package', () => {
       ...['--checkers', '1'],
     ];
     const compiler = packagePath('node_modules', 'typescript', 'bin', 'tsc');
-    const { status, stdout } = installed.run(process.execPath, [compiler, '--noEmit', ...options, 'use.ts']);
+    const args = [compiler, '--noEmit', ...options, 'use.ts'];
+    // The compiler, a program in Go, would collect garbage for a fifth of its time.
+    const { status, stdout } = installed.run(process.execPath, args, { GOGC: 'off' });
     // The two errors are those that are made here on purpose: the types are really looked at.
     expect(status).not.toBe(0);
     const wrongs = ['use.ts(1,14): error TS2322', `use.ts(${text.split('\n').length},59): error TS2322`];

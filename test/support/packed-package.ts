@@ -49,6 +49,7 @@ export class PackedPackage {
       'npm',
       ['pack', '--ignore-scripts', '--json', '--pack-destination', scratch],
       root,
+      { NODE_OPTIONS: `--import ${dataUrl(WITHOUT_COMPRESSION)}` },
     );
     const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
     const project = join(scratch, 'project');
@@ -72,10 +73,11 @@ export class PackedPackage {
     );
   }
 
-  run(program: string, args: readonly string[]): Ended {
+  run(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Ended {
     const { status, stdout, stderr, error } = spawnSync(program, args, {
       cwd: this.project,
       encoding: 'utf8',
+      env: { ...process.env, ...env },
     });
     if (error !== undefined) throw error;
     return { status, stdout, stderr };
@@ -91,30 +93,27 @@ export class PackedPackage {
    * @returns by entry, the names of all packages of which any module is loaded by then, ESM and CommonJS alike
    */
   packagesLoadedBy(specifiers: readonly string[]): Map<string, ReadonlySet<string>> {
-    const list = join(this.project, 'loaded.txt');
-    writeFileSync(list, '');
-    const hooks = `import { appendFileSync } from 'node:fs';
-      export async function load(url, context, next) {
-        appendFileSync(${JSON.stringify(list)}, url + '\\n');
-        return next(url, context);
-      }`;
-    // The hooks see ES modules and the CommonJS modules these import; the cache has what those require.
-    const code = `import { appendFileSync } from 'node:fs';
-      import { createRequire, register } from 'node:module';
-      register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));
+    // The debugger hears of each script that is compiled, be it a module or CommonJS.
+    const code = `import { Session } from 'node:inspector';
+      const urls = [];
+      const debugging = new Session();
+      debugging.connect();
+      debugging.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url));
+      debugging.post('Debugger.enable');
+      const parts = [];
       for (const specifier of ${JSON.stringify(specifiers)}) {
         await import(specifier);
-        const cached = Object.keys(createRequire(import.meta.url).cache);
-        appendFileSync(${JSON.stringify(list)}, cached.join('\\n') + '\\n=\\n');
+        parts.push(urls.splice(0));
       }
-      process.exit();`;
-    const { status, stderr } = this.evaluate(code);
+      debugging.disconnect();
+      process.stdout.write(JSON.stringify(parts), () => process.exit());`;
+    const { status, stdout, stderr } = this.evaluate(code);
     if (status !== 0 || stderr !== '') throw new Error(stderr);
     const loaded = new Set<string>();
-    const parts = readFileSync(list, 'utf8').split('\n=\n');
+    const parts = JSON.parse(stdout) as string[][];
     return new Map(
       specifiers.map((specifier, at) => {
-        for (const path of (parts[at] ?? '').split('\n').map(decodeURIComponent)) {
+        for (const path of (parts[at] ?? []).map(decodeURIComponent)) {
           const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
           if (name !== undefined) loaded.add(name);
         }
@@ -128,6 +127,12 @@ export class PackedPackage {
   }
 }
 
+/** npm compresses as well as it can, which is a third of the time that it takes to pack. */
+const WITHOUT_COMPRESSION = `import zlib from 'node:zlib';
+  zlib.Gzip = class extends zlib.Gzip { constructor(options) { super({ ...options, level: 0 }); } };`;
+
+const dataUrl = (module: string) => `data:text/javascript,${encodeURIComponent(module)}`;
+
 /** Folders of the packages that an installed package has beside it; what one needs for itself alone lies in its own. */
 export function dependencyPaths(root: string): string[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
@@ -137,8 +142,14 @@ export function dependencyPaths(root: string): string[] {
     .filter((path) => existsSync(join(root, path)));
 }
 
-function mustRun(program: string, args: readonly string[], cwd: string): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, encoding: 'utf8' });
+function mustRun(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): string {
+  const options = { cwd, encoding: 'utf8', env: { ...process.env, ...env } } as const;
+  const { status, stdout, stderr, error } = spawnSync(program, args, options);
   if (error !== undefined) throw error;
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
   return stdout;
