@@ -97,7 +97,7 @@ describe('fleet contamination', () => {
     const options = ['--test-case', 'average'];
     const { stdout, exitCode } = await fleetCommand([...args, ...options], {
       cwd,
-      env: { FLEET_ANALYSIS_TIMEOUT_MS: '1000' },
+      env: { FLEET_ANALYSIS_TIMEOUT_MS: '400' },
     });
     const [slow, own] = JSON.parse(stdout);
     expect(exitCode).toBe(2);

@@ -11,7 +11,7 @@ import { serverPid } from '../support/embedded-redis-users.js';
 import { startFleetCommand } from '../support/fleet-command.js';
 import { startMessagesApi } from '../support/messages-api.js';
 
-const FILES = 12;
+const FILES = 5;
 /** Longer than what a producer waits for a command, and than the lock of a job below. */
 const FROZEN_MS = 5_500;
 

@@ -18,7 +18,7 @@ import { writeCorrection } from '../../src/cli/check/check-file.js';
 import { collect, readRegularFile } from '../../src/cli/read-file.js';
 import { readKnownFile } from '../../src/known/read-known-file.js';
 import { fleetCommand } from '../support/fleet-command.js';
-import { testProgram } from '../support/programs.js';
+import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
 
 const LIMIT = { bytes: 1_000, setting: 'FLEET_MAX_TEXT_BYTES' };
 
@@ -168,8 +168,9 @@ describe('fleet check', () => {
     writeFileSync(join(checkout, '\uFFFD.py'), 'x = 2\n');
     const main = testProgram('src/cli/main');
     // The shell gives the bytes as they are.
-    const script = `exec "$0" "$1" check --json -- $(printf '\\377.py')`;
-    const { stdout, exitCode } = await execa('sh', ['-c', script, process.execPath, main], {
+    const script = `exec "$@" check --json -- $(printf '\\377.py')`;
+    const command = [process.execPath, ...PROGRAM_FLAGS, main];
+    const { stdout, exitCode } = await execa('sh', ['-c', script, 'sh', ...command], {
       cwd: checkout,
       env: { FLEET_AGENT: 'offline' },
       reject: false,
@@ -228,7 +229,7 @@ describe.runIf(process.platform === 'linux')('a pipe that the shell passes on', 
   const MAIN = testProgram('src/cli/main');
   const inShell = async (command: string) => {
     const env = { FLEET_AGENT: 'offline', NODE: process.execPath, MAIN };
-    const script = `exec "$NODE" "$MAIN" ${command}`;
+    const script = `exec "$NODE" ${PROGRAM_FLAGS.join(' ')} "$MAIN" ${command}`;
     const { stdout, stderr, exitCode } = await execa('bash', ['-c', script], {
       cwd: folder,
       env,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder } from '../support/fleet-command.js';
-import { testProgram } from '../support/programs.js';
+import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
 
 const MAIN = testProgram('src/cli/main');
 const LEAKY = readFileSync(packagePath('examples', 'scripts', 'leaky_scaler.py'));
@@ -14,7 +14,7 @@ function shell(line: string): { status: number | null; stdout: string; stderr: s
   const cwd = emptyFolder();
   writeFileSync(join(cwd, 'leaky.py'), LEAKY);
   writeFileSync(join(cwd, 'clean.py'), 'print(1)\n');
-  const script = `fleet() { "$NODE" "$MAIN" "$@"; }; ${line}; exit "\${PIPESTATUS[0]}"`;
+  const script = `fleet() { "$NODE" ${PROGRAM_FLAGS.join(' ')} "$MAIN" "$@"; }; ${line}; exit "\${PIPESTATUS[0]}"`;
   const env = { ...process.env, NODE: process.execPath, MAIN };
   return spawnSync('bash', ['-c', script], { cwd, env, encoding: 'utf8' });
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { wrapped } from '../../src/cli/terminal/wrapped.js';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
-import { testProgram } from '../support/programs.js';
+import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
 
 describe('wrapped text', () => {
   it('breaks at spaces, and only there', () => {
@@ -52,7 +52,7 @@ describe('findings of fleet check', () => {
       const main = testProgram('src/cli/main');
       writeFileSync(
         join(cwd, 'run.sh'),
-        `stty cols 60; exec '${process.execPath}' '${main}' check '${LEAKY}'\n`,
+        `stty cols 60; exec '${process.execPath}' ${PROGRAM_FLAGS.join(' ')} '${main}' check '${LEAKY}'\n`,
       );
       const { stdout } = await execa('script', ['-qec', 'sh run.sh', '/dev/null'], {
         cwd,

@@ -217,9 +217,17 @@ describe('npm run build', () => {
   });
 
   it.each([
-    ['a changed file', () => write('dist/other.js', 'export const two = 666;\n')],
-    ['a missing file', () => rmSync(join(project, 'dist/other.js'))],
-    ['a file of another hand', () => write('dist/stray.js', '')],
+    [
+      'a changed file, which is the only thing that is wrong',
+      () => write('dist/other.js', 'export const two = 666;\n'),
+    ],
+    [
+      'a missing file, and one of another hand',
+      () => {
+        rmSync(join(project, 'dist/other.js'));
+        write('dist/stray.js', '');
+      },
+    ],
     ['no dist/ at all', () => rmSync(join(project, 'dist'), { recursive: true })],
   ])('puts dist/ right again: %s', (_, spoil) => {
     spoil();

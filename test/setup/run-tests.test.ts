@@ -60,30 +60,23 @@ const report = () => join(project, 'node_modules', '.cache', 'tests.json');
 describe('npm test ends with one line of counts and an exit status that agrees with it', () => {
   const passing = "it('a', () => undefined);";
   const failing = "it('b', () => { throw new Error('no'); });";
-  it('a file cannot be loaded, and a hook fails before its tests', () => {
+  it('a file cannot be loaded, a hook fails before its tests, and the process of the tests dies', () => {
     writeFileSync(join(project, 'test', 'missing.test.js'), "import './missing.js';");
+    const dies =
+      "import { it } from 'vitest'; it('c', () => process.kill(process.pid, 'SIGKILL')); it('d', () => undefined);";
+    writeFileSync(join(project, 'test', 'dies.test.js'), dies);
     const hook =
       "describe('x', () => { beforeAll(() => { throw new Error('no'); }); it('y', () => undefined); });";
     const { status, last, output } = run(passing + hook, 'test/');
-    expect([status, last]).toEqual([1, '1 passed, 2 failed, 1 skipped']);
+    expect([status, last]).toEqual([1, '1 passed, 4 failed, 1 skipped']);
     // Where an argument chooses the tests, nothing is run again, and the report of the whole suite stays.
     expect(output).not.toContain('Running again');
     expect(existsSync(report())).toBe(false);
   });
 
-  it.each([
-    [
-      'a promise is rejected unseen',
-      "it('a', () => { Promise.reject(new Error('no')); });",
-      '1 passed, 1 failed',
-    ],
-    [
-      'the process of the tests dies',
-      "it('a', () => process.kill(process.pid, 'SIGKILL')); it('b', () => undefined);",
-      '0 passed, 2 failed',
-    ],
-  ])('%s', (_, text, last) => {
-    expect(run(text, 'test/')).toMatchObject({ status: 1, last });
+  it('a promise is rejected unseen', () => {
+    const text = "it('a', () => { Promise.reject(new Error('no')); });";
+    expect(run(text, 'test/')).toMatchObject({ status: 1, last: '1 passed, 1 failed' });
   });
 
   it('passes its arguments to vitest, and counts what is skipped', () => {
@@ -128,10 +121,10 @@ describe('a file in which a test failed is run once more, alone', () => {
 
 describe('the processor time of a run', () => {
   it('is that of the processes that a test starts as well', () => {
-    const spin = 'while (process.cpuUsage().user < 5e5) for (let i = 0; i < 1e6; i += 1);';
+    const spin = 'while (process.cpuUsage().user < 2e5) for (let i = 0; i < 1e5; i += 1);';
     const child = `require('node:child_process').execFileSync(process.execPath, ['--eval', '${spin}'])`;
     const { status, cpuSeconds } = runTimed(process.execPath, ['--eval', child], {});
     expect(status).toBe(0);
-    expect(cpuSeconds).toBeGreaterThanOrEqual(0.5);
+    expect(cpuSeconds).toBeGreaterThanOrEqual(0.2);
   });
 });
