@@ -5,21 +5,21 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, w
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 
-/** Modules that are started by their path, and imported by nobody: each is bundled into its own file. */
-export const THREADS = [
-  'fleet/analysis-task.js',
-  'fleet/contamination-thread.js',
-  'fleet/small-contamination-thread.js',
-];
-
-/** The thread of nearly every check, and the command line: their bundles run with code that V8 compiled earlier. */
-const CACHED_THREAD = 'fleet/analysis-task.js';
+/** The command line. Its bundle, and those of threads, run with code that V8 compiled earlier. */
 const COMMAND_LINE = 'cli/main.js';
 /** Folder, beside the module, of such a bundle and its code. */
 const CACHED_BUNDLES = 'bundle';
 
-/** Packages that are bundled too, as they consist of many modules, or are modules that a bundle in CommonJS cannot require. */
-const PACKAGES_OF_THREADS = ['diff'];
+/**
+ * Modules of threads, which are started by their path and imported by nobody, with the packages that are bundled too, as they
+ * consist of many modules, or are modules that a bundle in CommonJS cannot require.
+ */
+const PACKAGES_OF_THREADS = {
+  'cli/contamination-thread.js': ['js-tokens'],
+  'fleet/analysis-task.js': ['diff'],
+  'fleet/contamination-thread.js': ['zod', 'js-tokens'],
+  'fleet/small-contamination-thread.js': ['zod', 'js-tokens'],
+};
 const PACKAGES_OF_COMMANDS = ['zod', 'diff', 'commander', 'js-tokens'];
 
 /**
@@ -44,27 +44,18 @@ const COMMON = {
  * @param packages the folder of the packages that are bundled
  */
 export async function bundleThreads(dist, packages) {
-  const threads = THREADS.filter((file) => existsSync(join(dist, file)));
-  for (const thread of threads.filter((file) => file !== CACHED_THREAD)) {
-    const path = join(dist, thread);
-    await build({
-      ...COMMON,
-      entryPoints: [path],
-      outfile: path,
-      allowOverwrite: true,
-      plugins: [locations(dist), bundledPackages(packages, PACKAGES_OF_THREADS)],
-    });
+  for (const [thread, names] of Object.entries(PACKAGES_OF_THREADS)) {
+    if (!existsSync(join(dist, thread))) continue;
+    const bundle = await bundleCached(dist, thread, [bundledPackages(packages, names)]);
+    copyLicenses(dist, thread, packages, names);
+    rmSync(join(dist, thread));
+    await writeStart(dist, thread.replace(/\.js$/, '.cjs'), [
+      `import { pathToFileURL } from 'node:url';`,
+      `import { startThread } from ${JSON.stringify(fromModule(thread, 'code-cache/start-thread.js'))};`,
+      'const own = pathToFileURL(__filename);',
+      `export default startThread(${urlOf(bundle, 'own')}, ${urlOf(rootFrom(thread), 'own')});`,
+    ]);
   }
-  if (!threads.includes(CACHED_THREAD)) return;
-  const bundle = await bundleCached(dist, CACHED_THREAD, [bundledPackages(packages, PACKAGES_OF_THREADS)]);
-  copyLicenses(dist, CACHED_THREAD, packages, PACKAGES_OF_THREADS);
-  rmSync(join(dist, CACHED_THREAD));
-  await writeStart(dist, CACHED_THREAD.replace(/\.js$/, '.cjs'), [
-    `import { pathToFileURL } from 'node:url';`,
-    `import { startThread } from ${JSON.stringify(fromModule(CACHED_THREAD, 'code-cache/start-thread.js'))};`,
-    'const own = pathToFileURL(__filename);',
-    `export default startThread(${urlOf(bundle, 'own')}, ${urlOf(rootFrom(CACHED_THREAD), 'own')});`,
-  ]);
 }
 
 /**
@@ -132,7 +123,7 @@ async function bundleCached(dist, file, plugins) {
     entryPoints: [join(dist, file)],
     write: false,
     format: 'cjs',
-    plugins: [locations(dist, forLoader), ...plugins],
+    plugins: [locations(dist), ...plugins],
     // Otherwise the bundle would have to import packages by itself.
     supported: { 'dynamic-import': false },
   });
@@ -171,11 +162,8 @@ export function bundleFunction(text) {
 /** Modules of users are imported by the loader. */
 export const forLoader = (text) => text.replace(/\bimport\((?=\w+\))/g, `${IMPORT}(`);
 
-/**
- * A bundled module finds files from its own location, as it did before. `dist/` is the last folder of this name in the path of each
- * file in it.
- */
-function locations(dist, adapt = (text) => text) {
+/** A bundled module finds files from its own location, as it did before. */
+function locations(dist) {
   return {
     name: 'locations',
     setup(building) {
@@ -183,9 +171,7 @@ function locations(dist, adapt = (text) => text) {
         if (path.includes('node_modules')) return undefined;
         const text = readFileSync(path, 'utf8');
         const own = JSON.stringify(relative(dist, path).replaceAll('\\', '/'));
-        const root =
-          adapt === forLoader ? ROOT : "import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6)";
-        const contents = adapt(text).replaceAll('import.meta.url', () => `(${root} + ${own})`);
+        const contents = forLoader(text).replaceAll('import.meta.url', () => `(${ROOT} + ${own})`);
         return contents === text ? undefined : { contents };
       });
     },

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Node, parse } from 'acorn';
-import { THREADS } from '../bundle.mjs';
 
 export interface FoundExpression {
   readonly source: string;
@@ -96,7 +95,7 @@ export async function regularExpressionsIn(folder: string): Promise<Inventory> {
   };
   const sites: Site[] = [];
   // What the bundle of the command line builds, the modules in it build as well.
-  // The bundles of the command line and of the thread of most checks end with `.cjs`: their modules are here by themselves.
+  // The bundles of the command line and of threads end with `.cjs`: their modules are here by themselves.
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.js'),
   );
@@ -112,8 +111,7 @@ export async function regularExpressionsIn(folder: string): Promise<Inventory> {
       const line = node.loc?.start.line ?? 0;
       const literal = node.regex as { pattern: string; flags: string } | undefined;
       if (literal !== undefined) add(literal.pattern, literal.flags, `${file}:${line}`);
-      // A bundled thread starts its work when it is imported. What it builds, the modules in it build as well.
-      const source = THREADS.includes(file) ? undefined : dynamicSource(node);
+      const source = dynamicSource(node);
       if (source !== undefined) {
         const form = formOf(source);
         sites.push({ file, line, text: text.slice(source.start, source.end), ...(form && { form }) });

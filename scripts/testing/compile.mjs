@@ -26,11 +26,8 @@ const KEPT_BUILDS = 5;
 
 /** Modules that are started, as the first of a process or thread, or inside of a test process. */
 const SOURCE_ENTRIES = [
-  'src/cli/contamination-thread.ts',
   'src/cli/run-program.ts',
-  'src/fleet/contamination-thread.ts',
   'src/fleet/embedded-redis-supervisor.ts',
-  'src/fleet/small-contamination-thread.ts',
   'src/solution/index.ts',
 ];
 const TEST_ENTRIES = [
@@ -48,8 +45,13 @@ const TEST_ENTRIES = [
 /** These find files of their own beside their modules, or are imported by name although they are CommonJS. */
 const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'web-tree-sitter'];
 
-/** The thread that nearly every worker starts. Its bundle, and those of the programs, keep the code that V8 compiled for them. */
-const CACHED_THREAD = 'src/fleet/analysis-task.ts';
+/** Threads. Their bundles, and those of the programs, keep the code that V8 compiled for them. */
+const CACHED_THREADS = [
+  'src/cli/contamination-thread.ts',
+  'src/fleet/analysis-task.ts',
+  'src/fleet/contamination-thread.ts',
+  'src/fleet/small-contamination-thread.ts',
+];
 /** The programs that are started often; each waits for nothing before its last statement. */
 const CACHED_PROGRAMS = [
   'examples/pipeline-ts/main.ts',
@@ -190,7 +192,7 @@ export async function compileTestPrograms() {
     }),
     build({
       ...common,
-      entryPoints: [CACHED_THREAD, ...CACHED_PROGRAMS],
+      entryPoints: [...CACHED_THREADS, ...CACHED_PROGRAMS],
       outdir: fresh,
       bundle: true,
       format: 'cjs',
@@ -215,7 +217,7 @@ export async function compileTestPrograms() {
   return target;
 }
 
-/** The files that are started as the thread and as the programs: the thread's in CommonJS, as in dist/. */
+/** The files that are started as threads and as programs: those of threads in CommonJS, as in dist/. */
 function writeCached(fresh, target) {
   const loader = join(target, LOADER_FILE);
   /** @returns the path of the bundle, as a string of JavaScript */
@@ -225,11 +227,10 @@ function writeCached(fresh, target) {
     return JSON.stringify(join(target, name));
   };
   const write = (source, ending, text) => writeFileSync(join(fresh, source.replace(/\.ts$/, ending)), text);
-  write(
-    CACHED_THREAD,
-    '.cjs',
-    `module.exports = require(${JSON.stringify(loader)}).loadThread(${finish(CACHED_THREAD)});\n`,
-  );
+  for (const thread of CACHED_THREADS) {
+    const load = `require(${JSON.stringify(loader)}).loadThread`;
+    write(thread, '.cjs', `module.exports = ${load}(${finish(thread)});\n`);
+  }
   const url = JSON.stringify(pathToFileURL(loader).href);
   for (const program of CACHED_PROGRAMS) {
     write(program, '.js', `import { runProgram } from ${url};\nrunProgram(${finish(program)});\n`);

@@ -18,7 +18,7 @@ export function contaminationLane(
   { analysisTimeoutMs, analysisHeapMb }: Config,
 ): ContaminationLane {
   const heapMb = Math.max(analysisHeapMb, Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20));
-  const module = siblingModuleUrl(import.meta.url, 'contamination-thread');
+  const module = siblingModuleUrl(import.meta.url, 'contamination-thread', '.cjs');
   const lanes = new TwoLanes<Parameters<ContaminationChecker['check']>[0], ContaminationResult>(
     'the comparison of the output',
     { timeoutMs: analysisTimeoutMs, heapMb },

@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import type { ContaminationCase } from '../contamination/contamination-checker.js';
 import { ContaminationDetector } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
-import { answering } from '../fleet/thread-answer.js';
+import { answering, PING } from '../fleet/thread-answer.js';
 
 let detector: Promise<ContaminationDetector> | undefined;
 
@@ -22,3 +22,6 @@ export default answering(
   async ({ output, testCase }: ContaminationCase) => (await loaded()).checkContamination(output, testCase),
   loaded,
 );
+
+/** Whether the thread has called nearly all that it ever calls, after this task. */
+export const isThorough = (task: ContaminationCase | typeof PING): boolean => task !== PING;

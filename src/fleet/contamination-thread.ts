@@ -3,7 +3,7 @@ import { FleetContaminationChecker } from '../known/fleet-contamination-checker.
 import { asRedisError } from '../queues/redis-refusal.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 import { storeOfThread } from './store-of-thread.js';
-import { answering } from './thread-answer.js';
+import { answering, PING } from './thread-answer.js';
 
 const store = storeOfThread(workerData as ContaminationThreadData);
 let checker: FleetContaminationChecker | undefined;
@@ -19,3 +19,7 @@ export default answering(
   async () => connected().prepare(),
   asRedisError,
 );
+
+/** Whether the thread has called nearly all that it ever calls, after this task. */
+export const isThorough = (task: Parameters<FleetContaminationChecker['check']>[0] | typeof PING): boolean =>
+  task !== PING;

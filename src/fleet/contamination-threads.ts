@@ -20,7 +20,7 @@ export class ContaminationThreads {
   readonly #lanes: TwoLanes<ContaminationCase, ContaminationResult | undefined>;
 
   constructor(data: ContaminationThreadData, limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS) {
-    const module = (name: string) => siblingModuleUrl(import.meta.url, name);
+    const module = (name: string) => siblingModuleUrl(import.meta.url, name, '.cjs');
     const modules = { short: module('small-contamination-thread'), long: module('contamination-thread') };
     this.#lanes = new TwoLanes('the comparison of the output', limits, modules, data);
   }

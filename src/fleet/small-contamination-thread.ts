@@ -3,7 +3,7 @@ import { SmallCaseChecker } from '../known/small-case-checker.js';
 import { asRedisError } from '../queues/redis-refusal.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 import { storeOfThread } from './store-of-thread.js';
-import { answering } from './thread-answer.js';
+import { answering, PING } from './thread-answer.js';
 
 const store = storeOfThread(workerData as ContaminationThreadData);
 let checker: SmallCaseChecker | undefined;
@@ -19,3 +19,7 @@ export default answering(
   async () => connected(),
   asRedisError,
 );
+
+/** Whether the thread has called nearly all that it ever calls, after this task. */
+export const isThorough = (task: Parameters<SmallCaseChecker['check']>[0] | typeof PING): boolean =>
+  task !== PING;
