@@ -28,7 +28,9 @@ export function afterSteps(positions: Positions, added: readonly Step[]): Value 
 /** Both masks; undefined where their steps are too many to be followed. */
 export function bothMasks(a: readonly Step[], b: readonly Step[]): Step[] | undefined {
   countWork(a.length + b.length);
-  return a.length + b.length > MAX_STEPS ? undefined : [...a, ...b];
+  return a.length + b.length > MAX_STEPS
+    ? undefined
+    : [...a, ...b].map(({ isWhole: _isWhole, ...step }) => step);
 }
 
 /** Statistics of several column expressions in one: each once. */

@@ -7,11 +7,25 @@ import { type Arguments, argumentsOf } from './arguments.js';
 import { choiceEvents, scoredPart, withChoices } from './choices.js';
 import { isDistanceOfRates } from './distance-of-rates.js';
 import type { Interpreter } from './interpreter.js';
-import { elementsOf } from './iterate.js';
+import { type Elements, elementsOf } from './iterate.js';
+import { mappedOver } from './parallel-calls.js';
 import { takeOneFold } from './splitters.js';
 import { fileOf } from './stored-files.js';
 import { asTable } from './table-calls.js';
 import { runCallback, unknownCall } from './unknown-calls.js';
+
+/** `sorted(columns, key=strength.get)`: which ones are the first was learned from rows. */
+function learnedOrder(
+  interp: Interpreter,
+  { known, common }: Elements,
+  key: Value | undefined,
+  call: Call,
+): readonly FitEvent[] {
+  if (key === undefined) return [];
+  const [element = common ?? UNKNOWN] = known ?? [];
+  const by = key.type === 'function' ? interp.callFunction(key, argumentsOf([element]), call) : key;
+  return factsOf(by).fits.filter(({ kind }) => kind === 'feature-selection');
+}
 
 /** Calls a built-in function of Python. */
 export function callBuiltin(interp: Interpreter, name: string, args: Arguments, call: Call): Value {
@@ -61,8 +75,14 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
       const names = first.type === 'opaque' && first.facts.fits.length === 0 ? first.names : undefined;
       if (names !== undefined) return list(names.map(constant), name === 'tuple');
       const elements = elementsOf(interp, first, call);
-      if (elements.known !== undefined) return list(elements.known, name === 'tuple');
-      return newSequence({ items: [], rest: elements.common ?? UNKNOWN, tuple: name === 'tuple' });
+      const order = name === 'sorted' ? learnedOrder(interp, elements, args.keywords.get('key'), call) : [];
+      if (elements.known !== undefined)
+        return list(
+          elements.known.map((element) => withChoices(element, order)),
+          name === 'tuple',
+        );
+      const rest = withChoices(elements.common ?? UNKNOWN, order);
+      return newSequence({ items: [], rest, tuple: name === 'tuple' });
     }
     case 'dict': {
       if (first?.type === 'mapping') return newMapping(first.cell.value);
@@ -79,13 +99,10 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
     case 'max':
     case 'min':
       return chosenOf(interp, args, call);
-    case 'map': {
-      if (first === undefined || second === undefined) return UNKNOWN;
-      const elements = elementsOf(interp, second, call);
-      const apply = (element: Value): Value => interp.callValue(first, argumentsOf([element]), call);
-      if (elements.known !== undefined && elements.known.length <= 12) return list(elements.known.map(apply));
-      return newSequence({ items: [], rest: apply(elements.common ?? UNKNOWN), tuple: false });
-    }
+    case 'map':
+      return first === undefined || second === undefined
+        ? UNKNOWN
+        : mappedOver(interp, first, args.positional.slice(1), call);
     case 'getattr':
       return opaque(first === undefined ? NO_FACTS : factsOf(first));
     case 'eval':

@@ -100,7 +100,8 @@ function comparisonsIn(test: Expr): readonly Expr[] {
 /** Predictions that were weighted by scores of others are no score. */
 function isOfThese(score: Score, { predictions }: Facts): boolean {
   return (
-    predictions.length === 0 || score.predictions.every((prediction) => predictions.includes(prediction))
+    predictions.length === 0 ||
+    score.predictions.every((scored) => predictions.includes(scored.forecast ?? scored))
   );
 }
 

@@ -33,6 +33,7 @@ import {
   wholeOfSlices,
 } from './learning.js';
 import { isDistinct } from './membership.js';
+import { poolMethod, runTasks } from './parallel-calls.js';
 import { columnOfGroups, groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
 import { fileOf, withEvents } from './stored-files.js';
@@ -54,7 +55,7 @@ export function callEstimator(interp: Interpreter, estimator: Estimator, args: A
   if (role === 'transformer' || role === 'stateless') {
     return transformed(interp, estimator.cell.value, args);
   }
-  return unknownCall(interp, args, call);
+  return runTasks(estimator, args) ?? unknownCall(interp, args, call);
 }
 
 /** `model.predict(y_val)`: the labels instead of the features give no predictions. */
@@ -105,6 +106,8 @@ export function estimatorMethod(
 ): Value {
   const state = estimator.cell.value;
   if (state.role === 'splitter') return name === 'split' ? foldsOf(interp, state, args, call) : UNKNOWN;
+  const ofPool = state.role === 'object' ? poolMethod(interp, estimator, name, args, call) : undefined;
+  if (ofPool !== undefined) return ofPool;
   if (/^(set_weights|load_weights|load_model|load_state_dict|apply)$/.test(name))
     interp.foldRounds.reset(estimator.cell);
   if (/^load_(state_dict|weights)$/.test(name)) loadChosen(interp, estimator, args);
@@ -117,6 +120,8 @@ export function estimatorMethod(
   if (name === 'train') trainOnOwnRows(interp, estimator, call);
   if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
   if (name === 'fit_resample' || name === 'fit_sample') return resampled(interp, state, args, call);
+  const byFunction = /^(fit_)?transform$/.test(name) ? byOwnFunction(interp, state, args, call) : undefined;
+  if (byFunction !== undefined) return byFunction;
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
     const result = fitted(interp, estimator, args, call);
     return result === undefined
@@ -151,6 +156,20 @@ export function estimatorMethod(
   }
   if (args.all.length === 0) return opaque({ ...NO_FACTS, fits: state.fits });
   return unknownCall(interp, args, call);
+}
+
+/** `FunctionTransformer(prepare).fit_transform(table)`: the function of the script, over all rows that it gets. */
+function byOwnFunction(
+  interp: Interpreter,
+  { path, options }: EstimatorState,
+  args: Arguments,
+  call: Call,
+): Value | undefined {
+  const fn = options.get('func') ?? options.get('0');
+  const rows = argument(args, 0, 'X');
+  if (!path.endsWith('.FunctionTransformer') || fn?.type !== 'function' || rows === undefined)
+    return undefined;
+  return interp.callFunction(fn, argumentsOf([rows], args.expressions.slice(0, 1)), call);
 }
 
 /** `Trainer(model=model, train_dataset=rows).train()`: the rows were passed when the trainer was made. */

@@ -22,7 +22,9 @@ export function readSearchResult(
   if (/^best_(params|value|trial|values)$/.test(name)) {
     return opaque({ ...NO_FACTS, fits: state.fits, scores: state.argumentFacts.scores });
   }
-  const isWeights = state.path.startsWith('statsmodels.') ? /^(pvalues|tvalues|params|bse)$/ : WEIGHTS;
+  const [isWeights = WEIGHTS] = STATISTICAL_WEIGHTS.flatMap(([path, names]) =>
+    path.test(state.path) ? [names] : [],
+  );
   if (training !== undefined && isWeights.test(name) && predicts(state)) return weightsOf(interp, training);
   if (!name.endsWith('_') || training === undefined) {
     if (name === 'layers' || name === 'module') return estimator;
@@ -49,6 +51,22 @@ export function readSearchResult(
 
 /** Attributes that tell how much a model makes of each feature. */
 const WEIGHTS = /^(feature_importances_|coef_|ranking_|support_)$/;
+
+/**
+ * The same of statistical models, how well each of them fits included.
+ * Source: statsmodels, `RegressionResults`; lifelines, `CoxPHFitter`.
+ */
+const STATISTICAL_WEIGHTS: readonly (readonly [path: RegExp, names: RegExp])[] = [
+  [
+    /^statsmodels\.(?!(\w+\.)?tsa\.)/,
+    /^(pvalues|tvalues|params|bse|rsquared|rsquared_adj|prsquared|aic|bic|llf|f_pvalue)$/,
+  ],
+  [/^statsmodels\./, /^(pvalues|tvalues|params|bse)$/],
+  [
+    /^lifelines\./,
+    /^(summary|params_|hazard_ratios_|standard_errors_|AIC_partial_|AIC_|log_likelihood_|concordance_index_)$/,
+  ],
+];
 
 function weightsOf(interp: Interpreter, training: Training): Value {
   const { subject, rowsText, node, statement } = training;

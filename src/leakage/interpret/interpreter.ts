@@ -33,6 +33,10 @@ export interface NotFollowed {
   readonly reason: string;
 }
 
+/** Methods by which a class of the script learns; those that get the rows to watch have the names of scikit-learn. */
+const LEARNING_METHOD = /^fit/;
+const FIT_METHOD = /^(partial_)?fit(_transform|_predict|_resample|_sample)?$/;
+
 /** Why a statement with a syntax error is not followed. */
 export const SYNTAX = 'syntax that could not be read';
 
@@ -277,7 +281,7 @@ export class Interpreter {
         rowsText,
         ...(columns === undefined ? {} : { columns }),
         ...(statement === undefined
-          ? this.#nodesOf(node)
+          ? this.#nodesOf(node, kind)
           : {
               node,
               statement,
@@ -367,11 +371,12 @@ export class Interpreter {
    * Where a computation is to be named: the `fit` method of a class in the script is right as it is, so the
    * leak is where it is called.
    */
-  #nodesOf(node: Expr): Pick<FitEvent, 'node' | 'statement' | 'callers'> {
+  #nodesOf(node: Expr, kind: LeakKind): Pick<FitEvent, 'node' | 'statement' | 'callers'> {
     const { frames, callers } = this.context;
+    const method = kind === 'early-stopping' ? FIT_METHOD : LEARNING_METHOD;
     const at = frames.findIndex(
       ({ fn: { self, definition } }) =>
-        self !== undefined && definition.type === 'function' && definition.name.startsWith('fit'),
+        self !== undefined && definition.type === 'function' && method.test(definition.name),
     );
     const caller = frames[at];
     return caller === undefined

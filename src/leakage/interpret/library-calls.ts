@@ -30,6 +30,7 @@ import { labelsOf } from './label-copies.js';
 import { trainingOf, watchedRows } from './learning.js';
 import { amongStep, distinctValues, maskOf, membership } from './membership.js';
 import { handMadePrediction, unaryValue } from './operators.js';
+import { parallelFunction } from './parallel-calls.js';
 import { repeatedPositions } from './repeated-positions.js';
 import { stepsBetween } from './row-events.js';
 import { leftOut, pickPositions } from './row-labels.js';
@@ -63,6 +64,8 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     if (stored !== undefined) return withChoices(stored, interp.savedChoices);
     interp.skip(call, 'what was stored, and from which rows it was made');
   }
+  const parallel = parallelFunction(path, args);
+  if (parallel !== undefined) return parallel;
   const [number] = args.positional;
   if (/^(math|numpy)\.(ceil|floor|trunc|round|rint)$/.test(path) && number?.type === 'opaque') {
     if (number.cut !== undefined || number.countOf !== undefined) return number;

@@ -197,8 +197,14 @@ export function positionsMethod(
     case 'drop':
     case 'delete':
       return afterSteps(receiver, [leftOut(interp, receiver.of ?? [], other, node)]);
+    case 'intersection': {
+      const shared = afterSteps(receiver, [textStep(interp, node)]);
+      const isOfAll = receiver.steps.length === 0 && shared.type === 'positions';
+      return isOfAll && other?.type === 'positions' && other.steps.length === 0 && other.of !== undefined
+        ? { ...shared, alsoOf: other.of }
+        : shared;
+    }
     case 'sample':
-    case 'intersection':
       return afterSteps(receiver, [textStep(interp, node)]);
     default:
       return receiver;

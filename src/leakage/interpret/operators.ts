@@ -430,9 +430,9 @@ export function unaryValue(interp: Interpreter, operator: string, value: Value, 
     return isNumber && operator === '-' ? opaque(value.facts) : value;
   }
   if (state.mask === undefined || (operator !== '~' && operator !== '-')) return value;
-  const [only] = state.mask;
-  const mask: Step[] =
-    state.mask.length === 1 && only !== undefined ? [otherSide(only)] : [textStep(interp, node)];
+  const [first, ...others] = state.mask;
+  const isKnown = others.length === 0 || first?.isWhole === true;
+  const mask: Step[] = isKnown && first !== undefined ? [otherSide(first)] : [textStep(interp, node)];
   return newTable({ ...state, mask });
 }
 

@@ -240,11 +240,9 @@ function mappingMethod(
     case 'copy':
       return newMapping(state);
     case 'update':
-      if (first?.type === 'mapping') {
-        interp.store.write(receiver.cell, withEntries(state, first.cell.value.entries));
-      }
-      if (args.keywords.size > 0) {
-        interp.store.write(receiver.cell, withEntries(receiver.cell.value, args.keywords));
+      for (const added of [first?.type === 'mapping' ? first.cell.value.entries : undefined, args.keywords]) {
+        if (added === undefined || added.size === 0) continue;
+        interp.store.write(receiver.cell, withEntries(receiver.cell.value, withChoicesOfEach(interp, added)));
       }
       return UNKNOWN;
     default:
@@ -265,6 +263,16 @@ function withDefault(interp: Interpreter, { cell }: Mapping, key: Value | undefi
       : withEntries(cell.value, new Map([[name, fallback]])),
   );
   return fallback;
+}
+
+/** Entries that are put into a dictionary where a score decides on it. */
+function withChoicesOfEach(
+  { context: { choices } }: Interpreter,
+  entries: ReadonlyMap<string, Value>,
+): ReadonlyMap<string, Value> {
+  return choices.length === 0
+    ? entries
+    : new Map([...entries].map(([key, value]) => [key, withChoices(value, choices)]));
 }
 
 function withEntries(state: MappingState, added: ReadonlyMap<string, Value>): MappingState {

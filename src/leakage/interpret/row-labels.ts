@@ -1,6 +1,6 @@
 import type { Expr } from '../syntax/ast.js';
 import { union } from '../values/facts.js';
-import { noteShuffled, type Region } from '../values/region.js';
+import { noteShuffled, type Region, sameRows } from '../values/region.js';
 import { type Positions, type Step, type TableState, tableFacts, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
@@ -28,6 +28,7 @@ function startsWith(path: readonly Step[], start: readonly Step[]): boolean {
  */
 export function stepsToLabels(rows: readonly Region[], labels: Positions): readonly Step[] | undefined {
   if (labels.of === undefined) return labels.steps;
+  if (labels.alsoOf !== undefined && sameRows(rows, labels.alsoOf)) return labels.steps;
   const [own, wanted] = [rows[0], labels.of[0]];
   if (own === undefined || wanted === undefined || rows.length > 1 || labels.of.length > 1) return undefined;
   const [from, to] = [pathOf(own), pathOf(wanted)];

@@ -1,4 +1,4 @@
-import type { Call, Expr } from '../syntax/ast.js';
+import type { Call } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
@@ -9,6 +9,7 @@ import { withoutColumns } from './assign.js';
 import { partsBefore, sliceSteps } from './cuts.js';
 import type { Interpreter } from './interpreter.js';
 import { amongStep, isDistinct } from './membership.js';
+import { filterSteps, truthStep } from './row-conditions.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
 import { movedDown, takenFrom } from './rows-ahead.js';
@@ -142,32 +143,13 @@ export function queried(interp: Interpreter, state: TableState, args: Arguments,
       }
     }
   }
-  const condition = expressionSide(interp, call.args[0]?.value, call);
-  if (condition !== undefined) return newTable(pickRows(interp, state, [condition]));
+  const conditions = filterSteps(interp, call);
+  if (conditions !== undefined) return newTable(pickRows(interp, state, conditions));
   if (first?.type === 'table' && first.cell.value.mask !== undefined) {
     return newTable(pickRows(interp, state, first.cell.value.mask));
   }
   const [argumentOf] = call.args;
   return newTable(pickRows(interp, state, [textStep(interp, argumentOf?.value ?? call)]));
-}
-
-function negated(interp: Interpreter, condition: Expr, call: Call): Step {
-  return otherSide(expressionSide(interp, condition, call) ?? textStep(interp, condition));
-}
-
-/** The rows where a column is true. */
-function truthStep(interp: Interpreter, column: string, call: Call): Step {
-  const side = comparisonSide('==', true) ?? 'yes';
-  return { partition: interp.partition(`compare:${column}`, 'selection', call), side };
-}
-
-/** The name in `pl.col('name')`. */
-function columnNamed(node: Expr): string | undefined {
-  if (node.type !== 'call' || node.callee.type !== 'attribute' || node.callee.name !== 'col')
-    return undefined;
-  const [name, ...others] = node.args;
-  if (name?.value.type !== 'constant' || others.length > 0) return undefined;
-  return typeof name.value.value === 'string' ? name.value.value : undefined;
 }
 
 /** `year in @late`, `index not in @valid.index`. */
@@ -196,37 +178,6 @@ function queriedMembership(
     if (known.partition.holds !== undefined || isDistinct(many)) step = known;
   }
   return not === undefined ? step : otherSide(step);
-}
-
-/** `pl.col('year') < 2020`, `pl.col('kept')` or `~pl.col('kept')`, which no frame has been put to yet. */
-function expressionSide(interp: Interpreter, condition: Expr | undefined, call: Call): Step | undefined {
-  if (condition?.type === 'unary' && condition.operator === '~') {
-    const side = expressionSide(interp, condition.operand, call);
-    return side && otherSide(side);
-  }
-  if (condition?.type === 'call') {
-    const { callee, args } = condition;
-    if (callee.type === 'attribute' && callee.name === 'not_') return negated(interp, callee.object, call);
-    const [among] = args;
-    const of =
-      callee.type === 'attribute' && callee.name === 'is_in' ? columnNamed(callee.object) : undefined;
-    if (of !== undefined && among !== undefined)
-      return amongStep(interp, of, interp.evaluate(among.value), condition);
-    const column = columnNamed(condition);
-    return column === undefined ? undefined : truthStep(interp, column, call);
-  }
-  if (condition?.type !== 'compare' || condition.operands.length !== 2) return undefined;
-  const [left, right] = condition.operands;
-  const name = left?.type === 'call' ? left.args[0]?.value : undefined;
-  if (right === undefined || name?.type !== 'constant' || typeof name.value !== 'string') return undefined;
-  const bound = interp.evaluate(right);
-  const text = interp.text(right).replaceAll(/\s+/g, '');
-  const side = comparisonSide(
-    condition.operators[0] ?? '',
-    bound.type === 'constant' ? bound.value : { text },
-  );
-  if (side === undefined) return undefined;
-  return { partition: interp.partition(`compare:${name.value}`, 'selection', call), side };
 }
 
 /** `drop(columns)` takes columns away, `drop(train.index)` rows. */

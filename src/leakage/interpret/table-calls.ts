@@ -4,6 +4,7 @@ import { addColumns, emptyTable, list, newTable } from '../values/join.js';
 import {
   dividedAlike,
   noteShuffled,
+  originOf,
   overlapOf,
   type Region,
   relationOf,
@@ -313,7 +314,7 @@ function areBeside(a: readonly Region[], b: readonly Region[]): boolean {
   if (sameRows(a, b)) return true;
   if (!dividedAlike(a, b, true)) return false;
   const [left, right] = [a[0], b[0]];
-  if (left?.parent === undefined && right !== undefined && left !== undefined) right.beside ??= left;
+  if (left !== undefined && right !== undefined) originOf(right).beside ??= originOf(left);
   return true;
 }
 
@@ -425,6 +426,9 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
     });
   }
   if (facts.rows.length > 0 || facts.scores.length > 0) return newTable(emptyTable(facts, shape));
+  // A number for each column, as `frame.corrwith(label)` gives them: no rows.
+  if (path.endsWith('.Series') && facts.fits.some(({ kind }) => kind === 'feature-selection'))
+    return opaque(facts);
   if (first?.type === 'mapping' || first?.type === 'sequence') {
     const source = interp.source(interp.siteKey(call), interp.label(call));
     return shape === 'frame'

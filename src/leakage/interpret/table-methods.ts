@@ -40,6 +40,7 @@ import {
 import { withColumns } from './new-columns.js';
 import { meetLabels, noteTexts, productMethod } from './operators.js';
 import { renamed, withAxis } from './renaming.js';
+import { betweenSteps } from './row-conditions.js';
 import { withRowEvent } from './row-events.js';
 import { pickPositions } from './row-labels.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced, truncated } from './row-methods.js';
@@ -446,12 +447,13 @@ function maskMethod({ interp, table, state, name, args, call }: TableCall): Valu
       mask = { partition: interp.partition(`compare:${subject}`, 'selection', call), side };
     }
   }
+  const between = name === 'between' && column !== undefined ? betweenSteps(interp, column, call) : undefined;
   const isFrame = state.shape === 'frame';
   return newTable({
     ...state,
     fits: union(own.fits, other.fits),
     scores: union(state.scores, scores),
-    ...(isFrame ? {} : { mask: [...(divided ?? [mask])] }),
+    ...(isFrame ? {} : { mask: [...(divided ?? between ?? [mask])] }),
     ...(isAmong ? amongRows(interp, first) : {}),
     ...(/^(is|not)(na|null)$|null$/.test(name) ? { missing: true } : {}),
   });

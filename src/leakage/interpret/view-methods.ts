@@ -59,7 +59,12 @@ export function viewMethod(
     const result = factsOf(statistics());
     return newTable({ ...emptyTable(state, state.shape), fits: union(state.fits, result.fits) });
   }
-  if (name === 'bfill' || name === 'backfill' || name === 'rank') {
+  // The rank of a row within its group.
+  if (name === 'rank') {
+    const { fits } = factsOf(statistics());
+    return newTable({ ...state, from: [], fits: union(state.fits, fits) });
+  }
+  if (name === 'bfill' || name === 'backfill') {
     return tableMethod(interp, newTable(state) as Value & { type: 'table' }, name, args, call);
   }
   if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();

@@ -86,6 +86,10 @@ export function sourceRegion(label: string): Region {
   };
 }
 
+function partKey({ key }: Partition, side: string): string {
+  return `${key}\u0000${side}`;
+}
+
 /** The part of `parent` on one side of a partition; the same object for the same arguments. */
 export function partOf(
   parent: Region,
@@ -94,7 +98,7 @@ export function partOf(
   role?: 'train' | 'test',
   madeBy?: Stmt,
 ): Region {
-  const key = `${partition.key}\u0000${side}`;
+  const key = partKey(partition, side);
   const known = parent.parts.get(key);
   if (known !== undefined) return known;
   const part: Region = {
@@ -129,12 +133,8 @@ export function relationOf(a: Region, b: Region): Relation {
     upB = upB.parent;
   }
   if (upA.parent !== upB.parent || upA.parent === undefined) {
-    const areBeside = upA.beside === upB || upB.beside === upA;
-    return areBeside && a.parent === undefined
-      ? 'contains'
-      : areBeside && b.parent === undefined
-        ? 'inside'
-        : 'disjoint';
+    if (upB.beside === upA) return relationBeside(a, b, upA);
+    return upA.beside === upB ? (opposite(relationBeside(b, a, upB)) ?? 'unknown') : 'disjoint';
   }
   // Children of one region: the partition decides; two different partitions may cut across each other.
   if (conditionsExclude(a, b, upA.parent)) return 'disjoint';
@@ -145,6 +145,24 @@ export function relationOf(a: Region, b: Region): Relation {
   if (cutsExclude(a, b, upA.parent)) return 'disjoint';
   if (areOverlappingSlices(a, b, upA.parent)) return 'crossing';
   return areCrossing(upA.partition, upB.partition) ? 'crossing' : 'unknown';
+}
+
+/** How `a` lies to `b`, whose rows are those of another source, side by side with rows of `origin`: divided alike, they are the same. */
+function relationBeside(a: Region, b: Region, origin: Region): Relation {
+  const path: Region[] = [];
+  countWork(b.depth);
+  for (let part: Region | undefined = b; part?.partition !== undefined; part = part.parent) path.push(part);
+  let same = origin;
+  for (const { partition, side } of path.reverse()) {
+    const next = partition === undefined ? undefined : same.parts.get(partKey(partition, side));
+    // A part that was taken of the other source alone.
+    if (next === undefined) {
+      const relation = relationOf(a, same);
+      return relation === 'same' ? 'contains' : relation === 'inside' ? 'unknown' : relation;
+    }
+    same = next;
+  }
+  return relationOf(a, same);
 }
 
 /** How `a` lies to `b` if a step to `a` was to the rows that share a value with `b` or with rows around it, or to all others. */

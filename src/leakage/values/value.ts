@@ -132,12 +132,16 @@ export interface Step {
   readonly partition: Partition;
   readonly side: string;
   readonly role?: 'train' | 'test';
+  /** The steps after it follow from it: its other side has all rows that they leave out. */
+  readonly isWhole?: boolean;
 }
 /** Positions of rows: applied to a table it gives a part of it. No steps: all rows, in whatever order. */
 export interface Positions {
   readonly type: 'positions';
   /** Labels of these rows, as in `train.index`; without them, positions in whatever table it is applied to. */
   readonly of?: readonly Region[];
+  /** The rows of another table that have the same labels, as after `a.index.intersection(b.index)`. */
+  readonly alsoOf?: readonly Region[];
   /** The rows that they are counted by, as in `np.arange(len(frame))`. */
   readonly counts?: readonly Region[];
   readonly steps: readonly Step[];
