@@ -38,6 +38,7 @@ const TEST_ENTRIES = [
   'test/fuzz/broken-targets.ts',
   'test/kinds/word-kinds.ts',
   'test/producers/submitting-program.ts',
+  'test/security/long-lists-thread.ts',
   'test/security/slow-texts-thread.ts',
   'test/support/messages-api-main.ts',
   'test/support/test-thread.ts',

@@ -1,17 +1,22 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
-import type { TestFleet } from '../support/fleet.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
-import { gatewayOfTest, type TestGateway } from './gateway-fixture.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
 
-beforeEach(async () => {
-  ({ test, gateway } = await gatewayOfTest(redis, 'large'));
+beforeAll(async () => {
+  test = await startTestFleet(redis, 'large');
+  gateway = await startTestGateway(redis, 'large');
+});
+afterAll(async () => {
+  await gateway.close();
+  await test.close();
 });
 
 const solution = { content: 'x = 1\nprint(x)\n' };
@@ -60,20 +65,7 @@ describe('data of the jobs of a pipeline', () => {
     expect([status, json.code, json.field]).toEqual([413, 'payload-too-large', field]);
     expect(json.detail).toMatch(/the limit is \d+ bytes/);
     expect(await test.fleet.client.keys(`${test.fleet.prefix}:*evaluate*`)).toEqual([]);
-    expect(await test.fleet.client.exists(`${test.fleet.prefix}::queues`)).toBe(0);
-  });
-
-  it('data and results up to the limit are transferred; a larger one is 413, and the lease continues', async () => {
-    await test.worker(createOfflineRunner());
-    const data = dataOf(LIMIT);
-    await post('/v1/flows/guarded-evaluation', { solution, evaluation: { ...evaluation, data } });
-    const { json: claim } = await post('/v1/evaluations/claim?wait=20s', { queue: 'evaluate' });
-    expect(claim.data).toEqual(data);
-    const ref = { queue: claim.queue, id: claim.id, lease: claim.lease };
-    const large = await post('/v1/evaluations/complete', { ...ref, result: dataOf(LIMIT + 1) });
-    expect([large.status, large.json.field]).toEqual([413, 'result']);
-    expect((await post('/v1/evaluations/complete', { ...ref, result: data })).status).toBe(204);
-    expect((await gateway.send('GET', `/v1/jobs/${claim.id}`)).json.result).toEqual(data);
+    expect(await test.fleet.client.sismember(`${test.fleet.prefix}::queues`, 'evaluate')).toBe(0);
   });
 
   it('is bounded for producers too, and must be JSON', async () => {
@@ -110,6 +102,20 @@ describe('data of the jobs of a pipeline', () => {
     }
     expect(await fleet.client.keys(`${fleet.prefix}:*evaluate*`)).toEqual([]);
   });
+
+  it('data and results up to the limit are transferred; a larger one is 413, and the lease continues', async () => {
+    await test.worker(createOfflineRunner());
+    const data = dataOf(LIMIT);
+    const scored = { queue: 'score', name: 'score', data };
+    await post('/v1/flows/guarded-evaluation', { solution, evaluation: scored });
+    const { json: claim } = await post('/v1/evaluations/claim?wait=20s', { queue: 'score' });
+    expect(claim.data).toEqual(data);
+    const ref = { queue: claim.queue, id: claim.id, lease: claim.lease };
+    const large = await post('/v1/evaluations/complete', { ...ref, result: dataOf(LIMIT + 1) });
+    expect([large.status, large.json.field]).toEqual([413, 'result']);
+    expect((await post('/v1/evaluations/complete', { ...ref, result: data })).status).toBe(204);
+    expect((await gateway.send('GET', `/v1/jobs/${claim.id}`)).json.result).toEqual(data);
+  });
 });
 
 async function bytesFromRedis(read: () => Promise<unknown>): Promise<number> {
@@ -124,7 +130,7 @@ describe('lists of jobs with megabytes of data and results', () => {
   const JOBS = 12;
   const LARGE = JSON.stringify({ tags: { run: 'big' }, log: 'x'.repeat(2 ** 20) });
 
-  async function addLargeJobs() {
+  beforeAll(async () => {
     for (let at = 0; at < JOBS; at += 1) {
       const { json } = await post('/v1/jobs/summarize', {
         payload: { ablationCode: 'a', rawOutput: 'b', tags: { run: 'big' } },
@@ -133,10 +139,9 @@ describe('lists of jobs with megabytes of data and results', () => {
       const key = test.fleet.jobKey('summarize', json.id);
       await test.fleet.client.hset(key, 'data', LARGE, 'returnvalue', LARGE);
     }
-  }
+  });
 
   it('read neither: the answer of Redis is small, whatever the jobs carry', async () => {
-    await addLargeJobs();
     for (const path of [
       '/v1/runs/big',
       '/v1/jobs?run=big',
@@ -151,11 +156,11 @@ describe('lists of jobs with megabytes of data and results', () => {
   });
 
   it('have their labels also where an older version submitted the job', async () => {
-    const { json } = await post('/v1/jobs/summarize', {
-      payload: { ablationCode: 'a', rawOutput: 'b', tags: { run: 'old', step: '1' } },
+    const { json } = await post('/v1/jobs/solution-check', {
+      payload: { solution, tags: { run: 'old', step: '1' } },
       delayMs: 3_600_000,
     });
-    const key = test.fleet.jobKey('summarize', json.id);
+    const key = test.fleet.jobKey('solution-check', json.id);
     const opts = JSON.parse((await test.fleet.client.hget(key, 'opts')) ?? '{}');
     delete opts.fleet;
     await test.fleet.client.hset(key, 'opts', JSON.stringify(opts));
@@ -164,7 +169,6 @@ describe('lists of jobs with megabytes of data and results', () => {
   });
 
   it('are pages of the board of a bounded size, however many jobs are asked for', async () => {
-    await addLargeJobs();
     const jobs = Array.from({ length: 150 }, () => ({
       kind: 'summarize',
       payload: { ablationCode: 'a', rawOutput: 'b' },

@@ -56,12 +56,18 @@ export async function buildNodes(
     if (first !== undefined && !isDeepStrictEqual(first.data, root.data)) throw keyTwice(root);
     firstOfId.set(root.id, root);
     bytes += bytesBesideScript(root);
+    // What follows is not looked at: a batch without end would take as long to refuse.
+    if (bytes > MAX_BATCH_DATA_BYTES) throw tooMuchData(at + 1, candidates.length, bytes);
     nodes.push({ root: withShownKey(root, named), checkId, isOfBatch: key === undefined });
   }
-  if (bytes <= MAX_BATCH_DATA_BYTES) return nodes;
-  throw new PayloadError(
+  return nodes;
+}
+
+function tooMuchData(count: number, all: number, bytes: number): PayloadError {
+  const which = count === all ? 'all' : `${count} of the ${all}`;
+  return new PayloadError(
     'payload-too-large',
-    `the data and tags of all candidates have ${bytes} bytes in total, the limit is ${MAX_BATCH_DATA_BYTES} bytes`,
+    `the data and tags of ${which} candidates have ${bytes} bytes in total, the limit is ${MAX_BATCH_DATA_BYTES} bytes`,
     { field: 'evaluation.data' },
   );
 }
