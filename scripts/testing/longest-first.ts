@@ -18,7 +18,7 @@ const LONGEST = [
   'gateway/evaluations',
   'clients/python-evaluations',
   'calls/jobs-and-the-ledger',
-  'examples/pipeline-python',
+  'examples/pipelines',
   'fleet/full-redis',
   'calls/unusable-in-the-middle',
   'cli/lost-redis',

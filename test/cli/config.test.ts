@@ -112,7 +112,7 @@ describe('FLEET_OPINION', () => {
     async (command) => {
       const env = { FLEET_OPINION: 'model' };
       const args = command === 'check' ? ['check', 'any.py'] : [command];
-      const { stderr, exitCode } = await fleetCommand(args, { env });
+      const { stderr, exitCode } = await fleetCommand(args, { env, endsAtOnce: true });
       expect(stderr).toContain('FLEET_OPINION');
       expect(exitCode).toBe(2);
     },

@@ -25,7 +25,10 @@ async function workerOf(parent: number | undefined): Promise<number> {
 
 describe('fleet demo that cannot go on', () => {
   it('refuses a wrong environment before it starts anything', async () => {
-    const { stderr, exitCode } = await fleetCommand(['demo'], { env: { ...env, FLEET_CONCURRENCY: 'abc' } });
+    const { stderr, exitCode } = await fleetCommand(['demo'], {
+      env: { ...env, FLEET_CONCURRENCY: 'abc' },
+      endsAtOnce: true,
+    });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('FLEET_CONCURRENCY');
     expect(leftFolders()).toEqual([]);

@@ -208,7 +208,7 @@ describe('fleet', () => {
   it.each(['check', 'submit', 'get', 'wait', 'cancel', 'retry', 'list', 'worker', 'demo', 'config'])(
     '%s --help exits with 0 and says how it is called',
     async (command) => {
-      const { stdout, exitCode } = await fleetCommand([command, '--help']);
+      const { stdout, exitCode } = await fleetCommand([command, '--help'], { endsAtOnce: true });
       expect(exitCode).toBe(0);
       expect(stdout).toContain(`Usage: fleet ${command}`);
     },

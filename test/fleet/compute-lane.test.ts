@@ -51,13 +51,13 @@ describe('a lane of tasks', () => {
   });
 
   it('ends a second thread that no task needs', async () => {
-    start({}, 2_000, 50);
+    start({}, 1_200, 50);
     await lane.run(1, owner());
     const ends: Promise<unknown>[] = [];
     const onWorker = (worker: Worker) => void ends.push(once(worker, 'exit'));
     process.on('worker', onWorker);
     try {
-      expect(await lane.run(1_500, owner())).toBe(1_500);
+      expect(await lane.run(700, owner())).toBe(700);
     } finally {
       process.off('worker', onWorker);
     }

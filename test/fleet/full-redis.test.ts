@@ -75,7 +75,7 @@ describe('submissions to a Redis that is nearly full', () => {
       '6mb',
       () => addSolutionCheck(test.fleet, { solution: script(20_000) }),
     ],
-    ['the smallest jobs', '4mb', () => batch(Array.from({ length: 50 }, () => 10))],
+    ['the smallest jobs', '3mb', () => batch(Array.from({ length: 30 }, () => 10))],
     ['batches', '6mb', () => batch([10, 1_000, 60_000, 100_000])],
     [
       'candidate batches',

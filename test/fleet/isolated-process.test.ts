@@ -193,11 +193,11 @@ describe('a job in whose attempt a worker crashed', () => {
   });
 
   it('is cancelled there, also when it does not listen', async () => {
+    await startWorker({ abortGraceMs: 500 });
     for (const content of ['x = 1\n', 'x = "DEAF"\n']) {
       replies = () => ({ kind: 'hang' });
-      const handle = await submitWithCrashes(content);
       (test.logLines as unknown[]).length = 0;
-      const worker = await startWorker({ abortGraceMs: 500 });
+      const handle = await submitWithCrashes(content);
       // It is at work there.
       await isolatedPid();
       await test.logged('progress');
@@ -207,7 +207,6 @@ describe('a job in whose attempt a worker crashed', () => {
       replies = () => leaks();
       const next = await submitWithCrashes('y = 1\n');
       expect((await next.result()).status).toBe('clean');
-      await worker.stop(0);
     }
   });
 

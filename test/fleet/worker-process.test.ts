@@ -63,7 +63,7 @@ describe('fleet worker as a process', () => {
     const worker = await startWorker(['--kinds', 'solution-check']);
     expect(worker.lines.filter((line) => line.includes('agents: anthropic'))).toHaveLength(1);
     expect(worker.lines.join('\n')).toContain('"kinds":["solution-check"]');
-    const rejected = await fleetCommand(['worker', '--kinds', 'nonsense']);
+    const rejected = await fleetCommand(['worker', '--kinds', 'nonsense'], { endsAtOnce: true });
     expect(rejected).toMatchObject({ exitCode: 2, stdout: '' });
     expect(rejected.stderr).toContain('"nonsense" is not a kind of job here; there are: solution-check');
   });
@@ -73,6 +73,7 @@ describe('fleet worker refuses to start', () => {
   it('on a Redis that is not there', async () => {
     const { exitCode, stderr } = await fleetCommand(['worker'], {
       env: { FLEET_REDIS_URL: 'redis://127.0.0.1:1' },
+      endsAtOnce: true,
     });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('redis-unreachable');
@@ -82,7 +83,8 @@ describe('fleet worker refuses to start', () => {
   it('on a Redis that may drop jobs', async () => {
     const dropping = await startTestRedis(['--maxmemory-policy', 'allkeys-lru']);
     try {
-      const { exitCode, stderr } = await fleetCommand(['worker'], { env: { FLEET_REDIS_URL: dropping.url } });
+      const env = { FLEET_REDIS_URL: dropping.url };
+      const { exitCode, stderr } = await fleetCommand(['worker'], { env, endsAtOnce: true });
       expect(exitCode).toBe(2);
       expect(stderr).toContain('noeviction');
     } finally {

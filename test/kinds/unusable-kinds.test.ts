@@ -156,6 +156,7 @@ describe('kinds that cannot be used', () => {
     const path = moduleOf('summarize.mjs', 'export const a = kind("a"); export const b = kind("summarize");');
     const { stderr, stdout, exitCode } = await fleetCommand(args[0] === 'list' ? args : [...args, path], {
       env: { ...env, FLEET_REDIS_URL: 'redis://127.0.0.1:1' },
+      endsAtOnce: true,
     });
     expect(stderr.split('\n')).toEqual([
       `error the kinds of ${path} cannot be used: two kinds have the name "summarize", which is that of a built-in kind (invalid-kind)`,
@@ -176,7 +177,9 @@ describe('kinds that cannot be used', () => {
 
   it('fleet worker refuses a kind that it does not have', async () => {
     const env = { FLEET_REDIS_URL: 'redis://127.0.0.1:1' };
-    const { stderr, exitCode } = await fleetCommand(['worker', '--kinds', 'summarize,word-count'], { env });
+    const { stderr, exitCode } = await fleetCommand(['worker', '--kinds', 'summarize,word-count'], {
+      ...{ env, endsAtOnce: true },
+    });
     expect(stderr).toContain('"word-count" is not a kind of job here; there are: solution-check');
     expect(exitCode).toBe(2);
   });

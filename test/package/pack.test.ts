@@ -60,9 +60,10 @@ describe('the fleet command of an installed package', () => {
     expect([status, stdout.trim()]).toEqual([0, version]);
   });
 
-  it('checks a script in its own process: `npx fleet check FILE`', () => {
+  it('checks a script in its own process: `fleet check FILE`', () => {
     writeFileSync(join(installed.project, 'leaky.py'), LEAKY_SCRIPT);
-    const { status, stdout, stderr } = installed.run('npx', ['--no', 'fleet', 'check', 'leaky.py', '--json']);
+    const command = join(installed.project, 'node_modules', '.bin', 'fleet');
+    const { status, stdout, stderr } = installed.run(command, ['check', 'leaky.py', '--json']);
     expect([status, stderr]).toEqual([1, expect.any(String)]);
     const [entry, ...others] = JSON.parse(stdout) as { file: string; status: string; findings: unknown[] }[];
     expect(others).toEqual([]);
@@ -98,6 +99,7 @@ describe('docs/adding-a-job-kind.md of an installed package', () => {
     expect(files.map(([, name]) => name)).toEqual(['kinds.js', 'scorer.md']);
     for (const [, name = '', text = ''] of files)
       writeFileSync(join(installed.project, 'score-kinds', name), text);
+    expect(run).toContain('\nnpx fleet submit score ');
     const { status, stdout, stderr } = shell(run, 'score-kinds');
     expect([status, stderr]).toEqual([0, expect.any(String)]);
     expect(JSON.parse(stdout)).toMatchObject({

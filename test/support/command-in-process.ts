@@ -12,9 +12,13 @@ let isRunning = false;
 const FOR_PROCESSES = /^(NODE_|FLEET_LOG_LEVEL$)/;
 
 /** Whether a command can run in this process: no other command runs, and it ends by itself. */
-export function canRunHere(args: readonly string[], env: Readonly<Record<string, string>> = {}): boolean {
+export function canRunHere(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  endsAtOnce = false,
+): boolean {
   const needsProcess =
-    PROCESSES.includes(args[0]) || Object.keys(env).some((name) => FOR_PROCESSES.test(name));
+    (PROCESSES.includes(args[0]) && !endsAtOnce) || Object.keys(env).some((name) => FOR_PROCESSES.test(name));
   return !isRunning && !needsProcess && process.env.TEST_PROGRAMS !== undefined;
 }
 

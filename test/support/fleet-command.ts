@@ -17,6 +17,8 @@ export interface CommandOptions {
   readonly input?: string;
   /** Whether the command needs a separate process: it dies, or the test is about the end of a process. */
   readonly ownProcess?: boolean;
+  /** Whether a command that otherwise runs until a signal comes is refused at its start, or prints its help. */
+  readonly endsAtOnce?: boolean;
 }
 
 export interface CommandResult {
@@ -37,7 +39,7 @@ export async function fleetCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): Promise<CommandResult> {
-  if (options.ownProcess !== true && canRunHere(args, options.env)) {
+  if (options.ownProcess !== true && canRunHere(args, options.env, options.endsAtOnce)) {
     return runHere(args, options.cwd ?? emptyFolder(), options.env, options.input);
   }
   const { stdout, stderr, exitCode } = await execa(process.execPath, [...PROGRAM_FLAGS, MAIN, ...args], {

@@ -1,19 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { execa } from 'execa';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findInterpreter } from '../../examples/pipeline-ts/python-process.js';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { packagePath } from '../../src/package-root.js';
+import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { emptyFolder } from '../support/fleet-command.js';
 import { PROGRAM_FLAGS, testProgram } from '../support/programs.js';
-import { startForkingPython } from './forking-python.js';
+import { withPythonClient } from '../support/python-client.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type ForkingPython, startForkingPython } from './forking-python.js';
 
 const interpreter = await findInterpreter();
 if (interpreter === undefined) {
   console.warn(
-    'SKIPPED: Missing: a python3 with scikit-learn; the example pipeline is tested on recorded runs only.',
+    'SKIPPED: Missing: a python3 with scikit-learn; one example is tested on recorded runs only, the Python one is not run.',
   );
 }
+/** For both examples: that it imports scikit-learn takes longer than what each trains. */
+let python: ForkingPython | undefined;
+beforeAll(async () => {
+  if (interpreter !== undefined) python = await startForkingPython(interpreter);
+});
+afterAll(() => python?.stop());
 
 /** Runs the example from a folder that is not its own. */
 async function runExample(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -128,13 +139,63 @@ describe('examples/pipeline-ts', () => {
   });
 
   it.skipIf(interpreter === undefined)('really trains: raises its score with scikit-learn', async () => {
-    if (interpreter === undefined) return;
-    const python = await startForkingPython(interpreter);
-    const env = { PATH: `${python.folder}${delimiter}${process.env.PATH}` };
+    const env = { PATH: `${python?.folder}${delimiter}${process.env.PATH}` };
     const { stdout, stderr, exitCode } = await runExample(['--real', '--steps', '1'], env);
-    await python.stop();
     expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`Scripts run with ${interpreter.version}`);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`Scripts run with ${interpreter?.version}`);
     expectRises(stdout, 1);
+  });
+});
+
+const PYTHON_EXAMPLE = packagePath('examples', 'pipeline-python');
+/** What a run prints, except for its numbers. */
+const withoutNumbers = (text: string) => text.replaceAll(/\d\.\d+/g, '#');
+
+describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
+  let redis: TestRedis;
+  let test: TestFleet;
+  let gateway: TestGateway;
+  let evaluator: ReturnType<typeof runScript>;
+
+  function runScript(file: string, ...args: string[]) {
+    return execa(`${python?.folder}/python3`, [`${PYTHON_EXAMPLE}/${file}`, ...args], {
+      env: {
+        FLEET_URL: gateway.url,
+        ...withPythonClient(),
+      },
+      reject: false,
+    });
+  }
+
+  beforeAll(async () => {
+    redis = await startTestRedis();
+    test = await startTestFleet(redis, 'pipeline');
+    await test.worker(createOfflineRunner());
+    gateway = await startTestGateway(redis, 'pipeline');
+    evaluator = runScript('evaluator.py');
+  });
+  afterAll(async () => {
+    evaluator.kill('SIGINT');
+    await evaluator;
+    await gateway.close();
+    await test.close();
+    await redis.stop();
+  });
+
+  it('REQ-SF-022: takes a solution through all phases; a second start finds every job done', async () => {
+    const { stdout, stderr, exitCode } = await runScript('pipeline.py');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const readme = readFileSync(`${PYTHON_EXAMPLE}/README.md`, 'utf8');
+    const [, shown = ''] = /```text\n([\s\S]*?)\n```/.exec(readme) ?? [];
+    expect(withoutNumbers(stdout)).toBe(withoutNumbers(shown));
+    const [, first, last] = /^score ([\d.]+) -> ([\d.]+)$/m.exec(stdout) ?? [];
+    expect(Number(last)).toBeGreaterThan(Number(first));
+
+    const evaluated = await test.fleet.queue('accuracy').getJobCountByTypes('completed');
+    const again = await runScript('pipeline.py');
+    expect([again.exitCode, again.stdout]).toEqual([0, stdout]);
+    expect(await test.fleet.queue('accuracy').getJobCountByTypes('completed')).toBe(evaluated);
+    const checks = await test.fleet.queue('solution-check').getJobCountByTypes('completed');
+    expect(checks).toBe(evaluated);
   });
 });
