@@ -1,6 +1,7 @@
 /** A kind whose processor forgets to await; `fleet worker --kinds-from` loads this module in tests. */
 import { once } from 'node:events';
-import { defineKind, z } from '../../src/index.js';
+import { z } from 'zod';
+import { defineKind } from '../../src/processors/define-kind.js';
 import type { Work } from '../../src/processors/processor.js';
 
 const SUMMARIZED = { ablationCode: 'print("a: 1")', rawOutput: 'baseline: 0.9\nwithout a: 0.8\n' };

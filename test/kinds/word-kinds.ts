@@ -1,5 +1,11 @@
-/** Kinds as a user defines them; `fleet worker --kinds-from` loads this module in tests. */
-import { defineAgent, defineKind, PayloadError, z } from '../../src/index.js';
+/**
+ * Kinds as a user defines them; `fleet worker --kinds-from` loads this module in tests. It loads no more of the package than
+ * that takes, as several processes load it.
+ */
+import { z } from 'zod';
+import { defineAgent } from '../../src/agents/define-agent.js';
+import { PayloadError } from '../../src/errors.js';
+import { defineKind } from '../../src/processors/define-kind.js';
 import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 export { defineAgent, defineKind, z };
