@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
@@ -87,7 +88,7 @@ function talkingWorker(...args: string[]): { printed(text: string): Promise<void
 const script = (content: string) => ({ solution: { content } });
 
 describe('a job that kills its worker', () => {
-  it('is ended after two crashes, and the jobs beside it go on', async () => {
+  it('is ended after two crashes, the jobs beside it go on, and a person may try it again', async () => {
     const { fleet } = await startFleet();
     const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
     const others = await Promise.all(
@@ -105,18 +106,12 @@ describe('a job that kills its worker', () => {
     const views = await Promise.all(others.map((other) => other.wait()));
     expect(views.map(({ state }) => state)).toEqual(others.map(() => 'completed'));
     expect(crashes).toBe(2);
-  });
-
-  it('may be tried again by a person, with reset counters', async () => {
-    const { fleet } = await startFleet();
-    const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
-    superviseWorker();
-    await killer.wait();
+    // By a person it may be tried again, with reset counters.
     supervised = false;
     worker?.kill('SIGKILL');
     const server = await startMessagesApi({ reply: [leaks()] });
     api = server;
-    await test.worker(runnerFor(server), { lockMs: 2_000 });
+    await test.worker(runnerFor(server), { lockMs: 20_000 });
     await retryJob(fleet, killer.id);
     expect((await killer.result()).status).toBe('clean');
   });
@@ -160,17 +155,16 @@ describe('what is no crash of a worker', () => {
     const handle = await addSolutionCheck(fleet, script('x = "BLOCK"\n'));
     const over = join(redis.folder, 'over');
     const blocked = talkingWorker('2000', over);
-    const workers = [blocked];
     try {
       await blocked.printed('asked');
-      workers.push(talkingWorker(String(LOCK_MS)));
+      await test.worker(createOfflineRunner(), { lockMs: LOCK_MS });
       expect((await handle.wait()).state).toBe('completed');
       writeFileSync(over, '');
       await blocked.printed('event loop lag: up to');
       const key = fleet.queue('solution-check').toKey(handle.id);
       await expect.poll(() => fleet.client.hexists(key, 'fleet:crashes')).toBe(0);
     } finally {
-      await Promise.all(workers.map(({ end }) => end()));
+      await blocked.end();
     }
   });
 

@@ -20,6 +20,22 @@ function broken(name: string, breaks: () => unknown): Target {
 
 let runs = 0;
 
+/** Ways to end a process, or to make its end necessary. */
+const DEADLY: Readonly<Record<string, () => unknown>> = {
+  endless: () => {
+    for (let count = 0; ; count += 1) Math.sqrt(count);
+  },
+  crash: () => process.exit(3),
+  rejection: async () => {
+    void Promise.reject(new Error('nobody waits for this'));
+    await setImmediate();
+  },
+  heap: () => {
+    const kept: number[][] = [];
+    for (;;) kept.push(new Array(10_000).fill(kept.length));
+  },
+};
+
 /** One target for each way of breaking, and one that refuses as it should. */
 export const TARGETS: readonly Target[] = [
   broken('exception', () => {
@@ -39,19 +55,13 @@ export const TARGETS: readonly Target[] = [
     const usedMs = () => Object.values(process.cpuUsage(start)).reduce((sum, us) => sum + us / 1_000, 0);
     while (usedMs() < 150) Math.sqrt(usedMs());
   }),
-  broken('endless', () => {
-    for (let count = 0; ; count += 1) Math.sqrt(count);
-  }),
-  broken('crash', () => process.exit(3)),
-  broken('rejection', async () => {
-    void Promise.reject(new Error('nobody waits for this'));
-    await setImmediate();
-  }),
-  broken('heap', () => {
-    const kept: number[][] = [];
-    for (;;) kept.push(new Array(10_000).fill(kept.length));
-  }),
   broken('refusal', () => {
     throw new JobError('job-not-found', 'there is no such job');
   }),
+  {
+    name: 'deadly',
+    about: 'a target that ends its process in the way that its input names',
+    generate: (source) => [source.pick(Object.keys(DEADLY))],
+    open: () => ({ run: ([text = '']) => DEADLY[text]?.() ?? text.length }),
+  },
 ];

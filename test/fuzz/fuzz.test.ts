@@ -80,14 +80,16 @@ describe('what breaks on purpose is found', () => {
     expect(await checkInput(target, subject, ['x'], true, ORDINARY_MS)).toMatchObject({ kind: 'refused' });
   });
 
-  it.each([
-    ['endless', 'slow'],
-    ['crash', 'crash'],
-    ['rejection', 'crash'],
-    ['heap', 'heap'],
-  ])('%s, as %s, although it ends its process; the next input gets another', async (name, defect) => {
-    const executor = new Executor(name, { module, program, ordinaryMs: ORDINARY_MS, heapMb: 48 });
-    expect(await executor.run(['x'])).toMatchObject({ kind: 'failed', defect });
+  it('what ends its process, or has to be ended, in each way; the next input gets another', async () => {
+    const executor = new Executor('deadly', { module, program, ordinaryMs: ORDINARY_MS, heapMb: 48 });
+    for (const [input, defect] of [
+      ['endless', 'slow'],
+      ['crash', 'crash'],
+      ['rejection', 'crash'],
+      ['heap', 'heap'],
+    ] as const) {
+      expect(await executor.run([input])).toMatchObject({ kind: 'failed', defect });
+    }
     expect(await executor.run(['y'])).toMatchObject({ kind: 'passed' });
     await executor.close();
   });
