@@ -16,10 +16,10 @@ it('a worker that has made many calls holds no more than after the first ones, a
     await api.close();
   });
   const program = [testProgram('test/calls/counting-worker')];
-  const { bytes, warnings } = await heapOfWorker(program, fleet, redis.url, api.url, [60, 210]);
+  const { bytes, warnings } = await heapOfWorker(program, fleet, redis.url, api.url, [40, 140]);
   const [early = 0, late = 0] = bytes;
   expect(early).toBeGreaterThan(0);
-  // 150 more calls: a kept message, signal or listener of each would be several kilobytes.
-  expect(late - early).toBeLessThan(0.6 * 2 ** 20);
+  // 100 more calls: a kept message, signal or listener of each would be several kilobytes.
+  expect(late - early).toBeLessThan(0.4 * 2 ** 20);
   expect(warnings).toEqual([]);
 });

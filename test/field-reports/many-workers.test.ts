@@ -23,8 +23,8 @@ async function startFleet() {
 
 describe('many workers on one queue', () => {
   it('all take part, and leave nothing waiting, whatever the order of the jobs is', async () => {
-    const WORKERS = 12;
-    const JOBS = 120;
+    const WORKERS = 6;
+    const JOBS = 60;
     const { fleet, worker } = await startFleet();
     const offline = createOfflineRunner();
     const took = new Array<number>(WORKERS).fill(0);
@@ -35,7 +35,7 @@ describe('many workers on one queue', () => {
       };
       await worker(
         { name: offline.name, ask: ask as AgentRunner['ask'] },
-        { concurrency: 10, kinds: ['solution-check'] },
+        { concurrency: 2, kinds: ['solution-check'] },
       );
     }
     const queue = fleet.queue('solution-check');
@@ -103,7 +103,7 @@ describe('a long text that is stored separately from its job', () => {
       await proxy.stop();
     });
     proxy.delayMs = 300;
-    const handles = await Promise.all(Array.from({ length: 10 }, () => addSolutionCheck(slow, script())));
+    const handles = await Promise.all(Array.from({ length: 5 }, () => addSolutionCheck(slow, script())));
     for (const { id } of handles) {
       const view = await waitForJob(fleet, id);
       expect(view).toMatchObject({ state: 'completed', attempts: 1 });

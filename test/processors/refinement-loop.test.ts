@@ -9,10 +9,11 @@ import { retryJob } from '../../src/producers/retry-job.js';
 import { viewRun } from '../../src/producers/run-view.js';
 import type { RefinementLoopPayload } from '../../src/queues/refinement-loop.js';
 import { NewBlockRequestSchema } from '../../src/queues/refinement-requests.js';
+import { KIND_NAMES } from '../../src/queues/registry.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { type RunningCommand, startFleetCommand, stopWorkers } from '../support/fleet-command.js';
+import { type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
 import { checkInvariants } from '../support/invariants.js';
 import { lapseLocks } from '../support/lapse-locks.js';
 import {
@@ -25,6 +26,7 @@ import {
   textReply,
 } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { workerHere } from '../support/worker-here.js';
 
 const redis = redisOfFile();
 const SCRIPT = 'x = load()\nmodel = Ridge()\nprint(score(model, x))\n';
@@ -411,7 +413,7 @@ describe('a worker that is killed in the middle of a round', () => {
     await doomed.end('SIGKILL');
     doomed = undefined;
     await lapseLocks(killed.client, prefix);
-    const successor = startFleetCommand(['worker'], { env });
+    const successor = await workerHere(redis, prefix, api, { kinds: KIND_NAMES });
     try {
       const result = await handle.result();
       expect(result).toMatchObject({
@@ -423,7 +425,7 @@ describe('a worker that is killed in the middle of a round', () => {
       expect(paidCalls()).toBe(6);
       expect([requests.length, scripts.length]).toEqual([2, 2]);
     } finally {
-      await stopWorkers([successor]);
+      await successor.stop(0);
       await checkInvariants(killed.client, prefix);
     }
   });
