@@ -34,6 +34,13 @@ async function repairOf(source: string): Promise<string> {
 
 const LEAK = ['df["km"] = df.groupby("zone")["km"].transform(lambda s: s.fillna(s.median()))  # typical'];
 
+/** The same in a helper, which then changes the rows and gives a table back. */
+function inHelper(change: string, output: string): string[] {
+  const learned = LEAK.map((line) => line.replaceAll('df', 'd'));
+  const lines = ['d = d.copy()', ...learned, change, `return ${output}`];
+  return ['def prepare(d):', ...lines.map((line) => `    ${line}`), 'df = prepare(df)'];
+}
+
 describe('what is learned before a split with a seed', () => {
   it('counts the rows of a sparse matrix, which has no length, by its shape', async () => {
     const source = [
@@ -173,6 +180,17 @@ describe('what is learned before a split with a seed', () => {
         split: 'train_test_split(df, stratify=y, random_state=1)',
       },
     ],
+    ['rows are put in the opposite order', LEAK, { between: ['df = df.iloc[::-1]'] }],
+    ['rows are taken by their positions', LEAK, { between: ['df = df.take(np.argsort(df["km"].values))'] }],
+    [
+      'rows of an array are turned around',
+      LEAK,
+      { between: ['df = pd.DataFrame(np.flip(df.values, axis=0))'] },
+    ],
+    ['only rows that another table has are kept', LEAK, { between: ['df = df.join(areas, how="inner")'] }],
+    ['rows are sorted in the helper that learns', inHelper('d = d.sort_values("km")', 'd'), {}],
+    ['rows are dropped in it, under another name', inHelper('out = d.dropna()', 'out'), {}],
+    ['rows are turned around in it', inHelper('d = d.iloc[::-1]', 'd'), {}],
     ['rows are added', LEAK, { between: ['df = pd.concat([df, df])'] }],
     [
       'the labels that decide the proportions change',

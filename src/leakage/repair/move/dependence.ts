@@ -230,12 +230,18 @@ function isLeftMerge(call: Call): boolean {
 /** Whether replaying a statement on each part by itself gives what it gave on the whole. */
 export function worksRowByRow(statement: Stmt): boolean {
   const whole =
-    /^(get_dummies|factorize|shift|rolling|diff|pct_change|expanding|ewm|cumsum|cumcount|codes|sample|concat|nunique|unique|rank)$/;
+    /^(get_dummies|factorize|shift|rolling|diff|pct_change|expanding|ewm|cumsum|cummax|cummin|cumprod|cumcount|codes|sample|concat|nunique|unique|rank|flip|flipud|roll|reverse|reversed|permutation|argsort|take)$/;
   for (const own of ownExpressions(statement)) {
     for (const part of expressionsIn(own)) {
       if (part.type === 'call' && calleeName(part) === 'merge' && !isLeftMerge(part)) return false;
       if (part.type === 'attribute' && whole.test(part.name)) return false;
       if (part.type === 'name' && whole.test(part.id)) return false;
+      if (
+        part.type === 'subscript' &&
+        part.indices[0]?.type === 'slice' &&
+        part.indices[0].step !== undefined
+      )
+        return false;
     }
   }
   return suitesOf(statement).every((suite) => suite.statements.every(worksRowByRow));

@@ -63,8 +63,10 @@ export function divideEarlier(
 
   const count = countOf(context, call, table, anchor, statement);
   if (count === undefined) return `\`${table}\` holds other rows than what is split`;
-  const isTable = (name: string): boolean => context.watched.has(name);
-  for (const [at, to] of route.spans) {
+  for (const [index, [at, to]] of route.spans.entries()) {
+    // The variables of the split's own function are watched; in a function on the way each may be the table.
+    const isOfSplit = index === route.spans.length - 1;
+    const isTable = (name: string): boolean => !isOfSplit || context.watched.has(name);
     // A helper that learns gives no rows, whatever it does to find out.
     const from =
       at === anchor.start && isOnlyLearnedByHelper(module, leak.node, mentionsRows(context.watchedEarlier))

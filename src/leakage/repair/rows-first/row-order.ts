@@ -5,6 +5,10 @@ import { calleeName, expressionsIn, ownExpressions, rootName, statementsIn } fro
 const CHANGING =
   /^(sort_values|sort_index|sort|sample|drop_duplicates|dropna|query|filter|explode|append|reindex|nlargest|nsmallest|melt|stack|unstack|pivot|pivot_table|resample|shuffle|permutation|fit_resample|head|tail)$/;
 
+/** What gives the rows of a table in another order, or some of them, where the result is a table of its own. */
+const REORDERS =
+  /^(take|flip|flipud|roll|rot90|reverse|reversed|sorted|argsort|unique|truncate|nth|combine_first|between_time|at_time|asfreq|swaplevel|partition|lexsort)$/;
+
 /**
  * A line between two offsets after which a table may have other rows or another order, looking into the functions that
  * are called on the way; nothing where every table keeps its rows and their order.
@@ -46,7 +50,7 @@ function* statementsOutsideFunctions(within: readonly Stmt[], from: number, to: 
   }
 }
 
-/** Whether what a statement gives is kept in a variable that holds rows; names of other scopes may. */
+/** Whether what a statement gives is kept in a variable that holds rows. */
 function storesTable(statement: Stmt, isTable: (name: string) => boolean): boolean {
   if (statement.type !== 'assign') return true;
   return statement.targets
@@ -63,9 +67,9 @@ function changesRows(statement: Stmt): boolean {
   if (!isStored) return false;
   if (statement.type === 'assign' && statement.targets.some(({ type }) => type !== 'subscript')) {
     const values = statement.value.type === 'sequence' ? statement.value.items : [statement.value];
-    if (values.some(picksRows)) return true;
+    if (values.some(movesRows)) return true;
   }
-  if (statement.type === 'return' && statement.value !== undefined && picksRows(statement.value)) return true;
+  if (statement.type === 'return' && statement.value !== undefined && movesRows(statement.value)) return true;
   for (const own of ownExpressions(statement)) {
     for (const part of expressionsIn(own)) {
       if (part.type !== 'call') continue;
@@ -73,10 +77,21 @@ function changesRows(statement: Stmt): boolean {
       if (CHANGING.test(name) && !(name === 'reindex' && isOfColumns(part))) return true;
       if (/^(concat|vstack|concatenate|r_)$/.test(name) && !isSideBySide(part)) return true;
       if (name === 'merge' && !isLeft(part)) return true;
+      if (name === 'join' && mayJoinOtherRows(part)) return true;
       if (name === 'drop' && dropsRows(part)) return true;
     }
   }
   return false;
+}
+
+/** `frame[frame["a"] > 0]`, `frame.iloc[::-1]`, `np.flip(frame.values, axis=0)` */
+function movesRows(value: Expr): boolean {
+  if (picksRows(value)) return true;
+  return [...expressionsIn(value)].some(
+    (part) =>
+      (part.type === 'call' && REORDERS.test(calleeName(part))) ||
+      (part.type === 'subscript' && part.indices[0]?.type === 'slice' && part.indices[0].step !== undefined),
+  );
 }
 
 /** `frame[frame["a"] > 0]`, `frame.loc[~mask].copy()`: rows by a condition, not columns by their names. */
@@ -108,6 +123,13 @@ function isSideBySide(call: Call): boolean {
 function isLeft(call: Call): boolean {
   return call.args.some(
     ({ name, value }) => name === 'how' && value.type === 'constant' && value.value === 'left',
+  );
+}
+
+/** `frame.join(other, how="inner")`; a join from the left, which is the default, keeps the rows. */
+function mayJoinOtherRows(call: Call): boolean {
+  return call.args.some(
+    ({ name, value }) => name === 'how' && !(value.type === 'constant' && value.value === 'left'),
   );
 }
 
