@@ -180,3 +180,116 @@ print("MSE", np.mean(scores))`;
     expect(await repairOf(lines)).toMatch(/^Not rewritten/);
   });
 });
+
+describe('what was learned from all rows before a cross-validation', () => {
+  const TABLES = [
+    'import numpy as np',
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import KFold, cross_val_score',
+    'train = pd.read_csv("train.csv")',
+    'test = pd.read_csv("test.csv")',
+    'y = train["price"].values',
+    'n = len(train)',
+    'both = pd.concat([train.drop(columns="price"), test], ignore_index=True)',
+    'both["km"] = both["km"].fillna(both["km"].median())',
+    'both = pd.get_dummies(both, columns=["zone"])',
+    'X, X_test = both[:n], both[n:]',
+    'folds = KFold(5, shuffle=True, random_state=0)',
+  ];
+  const PREPARED = (indent: string): string[] =>
+    [
+      'fold_both = both_before.copy()',
+      'fold_both["km"] = fold_both["km"].fillna(fold_both["km"].iloc[fit_rows].median())',
+      'fold_both = pd.get_dummies(fold_both, columns=["zone"])',
+      'fold_x, fold_x_test = fold_both[:n], fold_both[n:]',
+      'fold_scores.append(cross_val_score(model, fold_x, y, cv=[(fit_rows, score_rows)], scoring="r2")[0])',
+    ].map((line) => indent + line);
+  const CALL = 'cross_val_score(model, X, y, cv=folds, scoring="r2")';
+  const END = ['model.fit(X, y)', 'print(model.predict(X_test))'];
+
+  it('REQ-SF-019: is learned in each fold, which is scored alone', async () => {
+    const text = await repairOf([
+      ...TABLES,
+      'for model in [Ridge(), Ridge(alpha=9)]:',
+      `    scores = ${CALL}`,
+      '    print(scores.mean(), scores.std())',
+      ...END,
+    ]);
+    expect(text).toContain(
+      [
+        '    fold_scores = []',
+        '    for fit_rows, score_rows in folds.split(X, y):',
+        ...PREPARED('        '),
+        '    scores = np.array(fold_scores)',
+        '    print(scores.mean(), scores.std())',
+      ].join('\n'),
+    );
+    expect((await analyzeLeakage(text)).findings).toEqual([]);
+  });
+
+  it('REQ-SF-019: also in the function that cross-validates', async () => {
+    const text = await repairOf([
+      ...TABLES,
+      'def rmse(model):',
+      `    return np.sqrt(-${CALL})`,
+      'for model in [Ridge(), Ridge(alpha=9)]:',
+      '    print(rmse(model).mean())',
+      ...END,
+    ]);
+    expect(text).toContain(
+      [...PREPARED('        '), '    return np.sqrt(-np.array(fold_scores))'].join('\n'),
+    );
+    expect((await analyzeLeakage(text)).findings).toEqual([]);
+  });
+
+  it.each([
+    ['the folds are a number', [`print(${CALL.replace('cv=folds', 'cv=5')}.mean())`]],
+    ['two cross-validations take the table', [`print(${CALL})`, `print(${CALL}.mean())`]],
+    ['rows change on the way', ['X = X.sort_values("km")', `print(${CALL}.mean())`]],
+    [
+      'the table changes between the function and its call',
+      ['def rate():', `    return ${CALL}`, 'X = X + 1', 'print(rate().mean())'],
+    ],
+    [
+      'the function reads the table outside of the folds',
+      ['def rate():', '    print(X.shape)', `    return ${CALL}`, 'print(rate().mean())'],
+    ],
+    [
+      'the function has another variable of this name',
+      ['def rate(n):', `    return ${CALL}`, 'print(rate(3).mean())'],
+    ],
+  ])('REQ-SF-019: is not rewritten if %s', async (_, lines) => {
+    expect(await repairOf([...TABLES, 'model = Ridge()', ...lines])).toMatch(/^Not rewritten/);
+  });
+
+  it('REQ-SF-019: a statistic within the table of a fit is said for the same rows', async () => {
+    const text = await repairOf([
+      ...TABLES.slice(0, 9),
+      'from sklearn.preprocessing import StandardScaler',
+      'both["km"] = StandardScaler().fit_transform(both[["km"]].fillna(both["km"].median()))',
+      ...TABLES.slice(11),
+      'model = Ridge()',
+      `print(${CALL}.mean())`,
+    ]);
+    expect(text).toContain(
+      'StandardScaler().fit(fold_both[["km"]].iloc[fit_rows].fillna(fold_both["km"].iloc[fit_rows].median())).transform(fold_both[["km"]].fillna(fold_both["km"].iloc[fit_rows].median()))',
+    );
+  });
+});
+
+it('REQ-SF-019: rows without a key keep their count where they are counted', async () => {
+  const text = await repairOf([
+    'import pandas as pd',
+    'from sklearn.ensemble import HistGradientBoostingRegressor',
+    'from sklearn.model_selection import train_test_split',
+    'data = pd.read_csv("train.csv")',
+    'counts = data["zone"].value_counts(dropna=False)',
+    'data["n"] = data["zone"].map(counts)',
+    'X, y = data.drop(columns=["zone", "price"]), data["price"]',
+    'X_train, X_val, y_train, y_val = train_test_split(X, y, random_state=0)',
+    'model = HistGradientBoostingRegressor().fit(X_train, y_train)',
+    'print("Final Validation Performance:", model.score(X_val, y_val))',
+  ]);
+  expect(text).toContain('data["n"] = data["zone"].map(counts).fillna(0)\n');
+});

@@ -16,6 +16,11 @@ export function isCount(text: string): boolean {
   return ENDS_AS_COUNT.test(text.trim()) && !/[-+*/]/.test(plain);
 }
 
+/** `value_counts(dropna=False)`: rows without a key are a group of their own. */
+export function hasMissingKeys(computation: string): boolean {
+  return /\bdropna ?= ?False\b/.test(computation);
+}
+
 /** Fills of a whole table, which a value that is missing for want of a group goes through. */
 const FILLS_TABLE = /(?<!\[\s?["'][^"'\n]{0,80}["']\s?\])\.fillna\(|Imputer\(|\bnan_to_num\(/;
 

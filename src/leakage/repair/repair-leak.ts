@@ -26,6 +26,7 @@ import { mendAndDivideInOrder, mendExperiment } from './experiment/mend-experime
 import { onlyFoldLoop } from './folds/fold-loop.js';
 import { makeModelInEachFold } from './folds/model-in-each-fold.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
+import { prepareInValidation } from './folds/prepare-in-validation.js';
 import { asTheyAre, atTheirCalls, type Lift } from './leaks-at-calls.js';
 import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
@@ -82,6 +83,7 @@ const OTHERWISE: readonly Strategy[] = [
   learnOnFirstRows,
   learnOnceForTables,
   prepareInEachFold,
+  prepareInValidation,
 ];
 
 /**

@@ -6,7 +6,7 @@ import {
   rootName,
   statementsIn,
 } from '../../syntax/walk.js';
-import { COUNTS, isCount, missingWithoutKey, STOPS_AT_GAPS } from '../group-fallback.js';
+import { COUNTS, hasMissingKeys, isCount, missingWithoutKey, STOPS_AT_GAPS } from '../group-fallback.js';
 import {
   changesIn,
   loopsAround,
@@ -151,7 +151,7 @@ function isFilled(whole: Expr, lookup: Expr, module: Module): boolean {
 }
 
 function mappedFallback(module: Module, rows: Expr, values: Expr, maker: LearnedByGroup): string | undefined {
-  const missing = missingWithoutKey(module.source, textOf(module, rows));
+  const missing = hasMissingKeys(maker.text) ? '' : missingWithoutKey(module.source, textOf(module, rows));
   if (maker.counts) return `.fillna(0)${missing}`;
   if (!NUMBERS.test(maker.text)) return undefined;
   const text = textOf(module, values);

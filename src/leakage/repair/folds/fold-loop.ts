@@ -1,4 +1,4 @@
-import type { For, Stmt } from '../../syntax/ast.js';
+import type { For, FunctionDefinition, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, rootName, statementsIn } from '../../syntax/walk.js';
 
 /** A loop over folds: `for train, val in folds.split(X, y)`, with or without `enumerate`. */
@@ -10,21 +10,32 @@ export interface FoldLoop {
   readonly train: string;
   /** The table whose rows are divided. */
   readonly table: string;
+  /** The function that the loop is in, where that reads the tables of the statements from outside. */
+  readonly within?: FunctionDefinition;
 }
 
 /** The only loop over folds in some statements; nothing where there is none, or more than one. */
 export function onlyFoldLoop(statements: readonly Stmt[]): FoldLoop | undefined {
-  const loops: FoldLoop[] = [];
-  for (const outer of statements) {
-    if (outer.type === 'function' || outer.type === 'class') continue;
-    for (const statement of statementsIn(outer)) {
-      if (statement.type !== 'for') continue;
-      const train = trainingIndex(statement);
-      const table = dividedTable(statement);
-      if (train !== undefined && table !== undefined) loops.push({ statement, outer, train, table });
-    }
-  }
+  const outside = statements.filter(({ type }) => type !== 'function' && type !== 'class');
+  const loops = outside.flatMap((outer) => loopsIn(outer));
   return loops.length === 1 ? loops[0] : undefined;
+}
+
+/** The only loop over folds in some statements and in the functions among them, where it is in such a function. */
+export function onlyFoldLoopInFunction(statements: readonly Stmt[]): FoldLoop | undefined {
+  const loops = statements.flatMap((outer) =>
+    loopsIn(outer).map((loop) => (outer.type === 'function' ? { ...loop, within: outer } : loop)),
+  );
+  return loops.length === 1 && loops[0]?.within !== undefined ? loops[0] : undefined;
+}
+
+function loopsIn(outer: Stmt): FoldLoop[] {
+  return [...statementsIn(outer)].flatMap((statement) => {
+    if (statement.type !== 'for') return [];
+    const train = trainingIndex(statement);
+    const table = dividedTable(statement);
+    return train === undefined || table === undefined ? [] : [{ statement, outer, train, table }];
+  });
 }
 
 /** `for tr, va in kf.split(X)`, `for fold, (tr, va) in enumerate(kf.split(X))`: the name of the first of the two. */

@@ -1,5 +1,12 @@
-import type { Stmt } from '../../syntax/ast.js';
-import { namesIn, namesInExpression, ownExpressions, statementsIn } from '../../syntax/walk.js';
+import type { For, Stmt } from '../../syntax/ast.js';
+import {
+  calleeName,
+  expressionsIn,
+  namesIn,
+  namesInExpression,
+  ownExpressions,
+  statementsIn,
+} from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
 import { effectsOf, NotFollowed } from './effects.js';
 
@@ -59,6 +66,36 @@ export function preparationFrom(
     if (!isPlain) throw new NotFollowed('the preparation holds more than assignments, loops and conditions');
   }
   return { statements: chosen, names, ...startsOf(context, chosen, names) };
+}
+
+/** The part of a preparation that the folds read something of. */
+export function neededIn(context: RepairContext, { body }: For, preparation: Preparation): Preparation {
+  const needed = new Set(body.statements.flatMap((inner) => [...namesIn(inner)].map(({ id }) => id)));
+  // `clone(model)` takes what the model was made with, not what it has learned.
+  for (const name of clonedAlone(body.statements)) needed.delete(name);
+  const statements = preparation.statements.toReversed().filter((statement) => {
+    const isNeeded = effectsOf(context, statement).some(({ name }) => needed.has(name));
+    if (isNeeded) for (const { id } of namesIn(statement)) needed.add(id);
+    return isNeeded;
+  });
+  const names = new Set([...preparation.names].filter((name) => needed.has(name)));
+  return { statements: statements.toReversed(), names, ...startsOf(context, statements.toReversed(), names) };
+}
+
+/** Variables that are read in nothing but `clone(…)`. */
+function clonedAlone(statements: readonly Stmt[]): string[] {
+  const cloned: string[] = [];
+  const read: string[] = [];
+  for (const part of statements
+    .flatMap((outer) => [...statementsIn(outer)])
+    .flatMap((inner) => ownExpressions(inner).flatMap((own) => [...expressionsIn(own)]))) {
+    if (part.type === 'name') read.push(part.id);
+    const [only] = part.type === 'call' && calleeName(part) === 'clone' ? part.args : [];
+    if (only?.value.type === 'name') cloned.push(only.value.id);
+  }
+  const count = (names: readonly string[], wanted: string): number =>
+    names.filter((name) => name === wanted).length;
+  return cloned.filter((name) => count(read, name) === count(cloned, name));
 }
 
 /** What a statement does, where that is known; it only has to be known of those that are made again. */

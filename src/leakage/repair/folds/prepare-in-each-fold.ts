@@ -19,9 +19,9 @@ import { NotSaid, Saying } from '../rows-first/computations-of-rows.js';
 import { anchorOf, LEARNS } from '../rows-first/learn-on-later-split.js';
 import { rowChangeBetween } from '../rows-first/row-order.js';
 import { NotFollowed } from './effects.js';
-import { type FoldLoop, onlyFoldLoop } from './fold-loop.js';
+import { type FoldLoop, onlyFoldLoop, onlyFoldLoopInFunction } from './fold-loop.js';
 import { importOf } from './imported-from.js';
-import { type Preparation, preparationFrom } from './preparation.js';
+import { neededIn, type Preparation, preparationFrom } from './preparation.js';
 import { isReadAfter, usedWithFoldModels } from './used-after-folds.js';
 
 /** A fit on all rows, of what is not just another name of each value. */
@@ -41,7 +41,7 @@ export async function prepareInEachFold(context: RepairContext): Promise<Rewrite
   if (context.leaks.some(({ kind }) => !LEARNS.has(kind) || kind === 'training-rows'))
     return declined('the block holds a leak that cannot be moved');
   const statements = anchor.suite.statements.slice(anchor.suite.statements.indexOf(anchor));
-  const loop = onlyFoldLoop(statements);
+  const loop = onlyFoldLoop(statements) ?? onlyFoldLoopInFunction(statements);
   if (loop === undefined || loop.outer === anchor) return declined('no loop over folds comes after the fit');
   // The whole loop is changed, also where the block ends in it.
   const block = { start: context.block.start, end: Math.max(context.block.end, loop.outer.end) };
@@ -63,14 +63,19 @@ async function preparedInFold(
   const before = statements.slice(0, statements.indexOf(loop.outer));
   const alike = computedAlike(plain, before);
   const context = { ...plain, leaks: [...plain.leaks, ...alike] };
-  const preparation = preparationFrom(
+  const preparation = neededIn(
     context,
-    before,
-    alike.map(({ statement }) => statement),
+    loop.statement,
+    preparationFrom(
+      context,
+      before,
+      alike.map(({ statement }) => statement),
+    ),
   );
   checkRows(context, anchor, loop);
   checkOtherNames(context, preparation, loop);
-  checkFunctions(module, preparation.names);
+  checkFunctions(module, preparation.names, loop);
+  checkFunctionAround(module, preparation, loop);
   checkLabels(context, preparation, loop);
   const conflict = usedWithFoldModels(context, loop, preparation.names);
   if (conflict !== undefined) throw new NotFollowed(conflict);
@@ -220,7 +225,12 @@ function checkRows(
   checkOrder(from);
   const divided = watched.get(loop.table) ?? watchedEarlier.get(loop.table) ?? [];
   const rows = leaks
-    .flatMap(({ node }) => [...namesInExpression(node)])
+    .flatMap(({ node, statement }) => {
+      const names = [...namesInExpression(node)];
+      // `frame.groupby("a")["b"].transform(lambda values: …)`: the table is outside of the lambda that computes.
+      const isKnown = names.some(({ id }) => watchedEarlier.has(id));
+      return isKnown ? names : ownExpressions(statement).flatMap((own) => [...namesInExpression(own)]);
+    })
     .flatMap(({ id }) => {
       const table = watchedEarlier.get(id);
       return table === undefined ? [] : [table];
@@ -305,10 +315,10 @@ function checkLabels({ leaks }: RepairContext, { statements }: Preparation, loop
 }
 
 /** A function that reads a variable of the preparation from outside would read that of all rows. */
-function checkFunctions(module: Module, names: ReadonlySet<string>): void {
+function checkFunctions(module: Module, names: ReadonlySet<string>, { within }: FoldLoop): void {
   for (const outer of module.body.statements) {
     for (const statement of statementsIn(outer)) {
-      if (statement.type !== 'function') continue;
+      if (statement.type !== 'function' || statement === within) continue;
       const known = new Set(statement.params.map(({ name }) => name));
       for (const inner of statement.body.statements.flatMap((part) => [...statementsIn(part)])) {
         if (inner.type === 'assign')
@@ -321,6 +331,37 @@ function checkFunctions(module: Module, names: ReadonlySet<string>): void {
       if (read !== undefined)
         throw new NotFollowed(`\`${statement.name}\` reads \`${read.id}\` from outside`);
     }
+  }
+}
+
+/**
+ * The function that the folds are in makes the preparation again when it is called: everything has to be as it was then, and the
+ * function may read the tables in the folds alone.
+ */
+function checkFunctionAround(
+  module: Module,
+  { statements, names }: Preparation,
+  { within, statement: loop }: FoldLoop,
+): void {
+  if (within === undefined) return;
+  const read = new Set(statements.flatMap((one) => [...namesIn(one)].map(({ id }) => id)));
+  const last = module.body.statements.at(-1)?.end ?? within.end;
+  for (const id of [...names, ...read]) {
+    if (isChangedBetween(module, within.end, last, id))
+      throw new NotFollowed(`\`${id}\` is changed between the fit and the folds`);
+  }
+  const own = new Set(within.params.map(({ name }) => name));
+  for (const inner of within.body.statements.flatMap((one) => [...statementsIn(one)])) {
+    if (/^(function|class|global)$/.test(inner.type))
+      throw new NotFollowed('the function around the folds defines another one');
+    const targets = inner.type === 'assign' ? inner.targets : inner.type === 'for' ? [inner.target] : [];
+    for (const target of targets) for (const { id } of namesInExpression(target)) own.add(id);
+  }
+  const hidden = [...names, ...read].find((id) => own.has(id));
+  if (hidden !== undefined) throw new NotFollowed(`\`${hidden}\` is another variable in \`${within.name}\``);
+  for (const { id, start, end } of namesIn(within)) {
+    if (names.has(id) && (start < loop.start || end > loop.end))
+      throw new NotFollowed(`\`${within.name}\` reads \`${id}\` outside of the folds`);
   }
 }
 

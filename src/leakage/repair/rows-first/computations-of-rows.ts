@@ -311,8 +311,18 @@ export class Saying {
     return [
       { start: end - name.length, end, text: 'fit' },
       ...picked,
-      { start: node.end, end: node.end, text: `.${second}(${this.#text(rows.value)})` },
+      { start: node.end, end: node.end, text: `.${second}(${this.#saidWithin(rows.value)})` },
     ];
+  }
+
+  /** All rows of a table, with what is computed in it said for the rows to learn from. */
+  #saidWithin(table: Expr): string {
+    const edits = this.#context.leaks.flatMap((leak) =>
+      [...new Set([leak.node, ...leak.nodes])]
+        .filter(({ start, end }) => start > table.start && end <= table.end)
+        .flatMap((node) => this.#onRows(leak, node)),
+    );
+    return edits.length === 0 ? this.#text(table) : edited(this.#context.source, table, edits);
   }
 
   /** The rows of the training part instead of all, wherever a table is in an expression. */

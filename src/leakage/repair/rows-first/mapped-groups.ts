@@ -8,7 +8,7 @@ import {
   statementsIn,
 } from '../../syntax/walk.js';
 import { type RepairContext, statementsOf, type TextEdit } from '../context.js';
-import { isCount, missingWithoutKey } from '../group-fallback.js';
+import { hasMissingKeys, isCount, missingWithoutKey } from '../group-fallback.js';
 
 const NUMBERS = /^(mean|median|std|var|sum|count|min|max|quantile|size|skew|agg|aggregate|value_counts)$/;
 const NOT_FOLLOWED = 'groups that the training part lacks would have no value';
@@ -62,7 +62,8 @@ function fallbacksFor(
         const counts = countsRows(context, statement, node, mapped);
         const fallback = counts ? '0' : fallbackOf(context, mapped, node, ofFrame);
         if (fallback === undefined) return undefined;
-        const missing = map.type === 'call' ? missingWithoutKey(context.source, keysOf(context, map)) : '';
+        const isOfKeys = map.type === 'call' && !hasMissingKeys(context.source.slice(node.start, node.end));
+        const missing = isOfKeys ? missingWithoutKey(context.source, keysOf(context, map)) : '';
         if (!isFilled(use.parents, map))
           edits.push({ start: map.end, end: map.end, text: `.fillna(${fallback})${missing}` });
         continue;
