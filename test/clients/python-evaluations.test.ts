@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { gatewayOfTest, type TestGateway } from '../gateway/gateway-fixture.js';
-import type { TestFleet } from '../support/fleet.js';
+import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { asyncioProgram, PythonProgram, pythonOfFile, runPython } from './python-program.js';
 
@@ -37,9 +37,15 @@ const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
 
-beforeEach(async () => {
-  ({ test, gateway } = await gatewayOfTest(redis, 'evaluations', { stalledCheckMs: 200 }));
+// One for all tests: each evaluates what it has submitted, or uses a queue of its own.
+beforeAll(async () => {
+  test = await startTestFleet(redis, 'evaluations');
+  gateway = await startTestGateway(redis, 'evaluations', {}, { stalledCheckMs: 500 });
   await test.worker(createOfflineRunner());
+});
+afterAll(async () => {
+  await gateway.close();
+  await test.close();
 });
 
 describe.skipIf(!withPython)('the asyncio client', () => {
@@ -343,11 +349,12 @@ fleet.evaluate("evaluate", evaluate, lease_s=600)
       gateway.url,
       `
 stop = threading.Event()
-handles = [${guarded('print(6)\n')}, ${guarded('print(7)\n')}]
+for script in ("print(6)\\n", "print(7)\\n"):
+    fleet.guarded_evaluation(solution=script, evaluation={"queue": "evaluate-once", "name": "score"})
 def evaluate(claim):
     stop.set()
     return 1
-say(ended=fleet.evaluate("evaluate", evaluate, stop=stop))
+say(ended=fleet.evaluate("evaluate-once", evaluate, stop=stop))
 `,
     );
     expect(said).toEqual({ ended: 1 });
