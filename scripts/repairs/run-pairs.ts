@@ -16,6 +16,14 @@ export interface ScriptPair {
   readonly dividesOtherwise?: boolean;
 }
 
+/** A script that needs no data. */
+export interface PlainScript {
+  readonly id: string;
+  readonly script: string;
+}
+
+const PrintedSchema = z.object({ id: z.string(), printed: z.string() });
+
 const RunSchema = z.object({
   ok: z.boolean(),
   error: z.string().optional(),
@@ -65,6 +73,16 @@ export async function runPairs(
   pairs: readonly ScriptPair[],
   seconds = 60,
 ): Promise<PairResult[]> {
+  return (await runScripts(python, [], pairs, seconds)).results;
+}
+
+/** What plain scripts print, by id, and the results of pairs: one start of scikit-learn for all of them. */
+export async function runScripts(
+  python: string,
+  scripts: readonly PlainScript[],
+  pairs: readonly ScriptPair[],
+  seconds = 60,
+): Promise<{ readonly outputs: ReadonlyMap<string, string>; readonly results: PairResult[] }> {
   const driver = fileURLToPath(new URL('run_pairs.py', import.meta.url));
   const child = spawn(python, [driver], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -78,17 +96,22 @@ export async function runPairs(
   const [out, err]: [string[], string[]] = [[], []];
   child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => err.push(text));
-  child.stdin.end(JSON.stringify(pairs));
+  child.stdin.end(JSON.stringify([...scripts, ...pairs]));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', resolve);
   });
   if (code !== 0) throw new Error(`the driver ended with ${code}: ${err.join('').slice(-2000)}`);
-  return out
+  const lines = out
     .join('')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => ResultSchema.parse(JSON.parse(line)));
+    .map((line) => JSON.parse(line) as unknown);
+  const printed = lines.slice(0, scripts.length).map((line) => PrintedSchema.parse(line));
+  return {
+    outputs: new Map(printed.map(({ id, printed: text }) => [id, text])),
+    results: lines.slice(scripts.length).map((line) => ResultSchema.parse(line)),
+  };
 }
 
 /** What is wrong with a rewritten script that ran, or did not, where its original ran; nothing where all is well. */
