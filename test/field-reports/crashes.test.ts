@@ -86,9 +86,9 @@ describe('a fleet that is killed with many running jobs', () => {
   it('starts a new job of another tenant at once, while those run again', async () => {
     const RUNNING = 10;
     let restarted = false;
-    const { fleet, api, worker } = await start(() => (restarted ? leaks() : { kind: 'hang' }));
+    const { fleet, api, worker, prefix } = await start(() => (restarted ? leaks() : { kind: 'hang' }));
     // Long enough that a busy worker with so many jobs does not lose them before it is killed.
-    const lock = { FLEET_LOCK_MS: '8000' };
+    const lock = { FLEET_LOCK_MS: '20000' };
     const doomed = await worker({ ...lock, FLEET_CONCURRENCY: String(RUNNING) });
     await addJobs(
       fleet,
@@ -99,6 +99,7 @@ describe('a fleet that is killed with many running jobs', () => {
     );
     await api.arrived(RUNNING);
     await doomed.end('SIGKILL');
+    await lapseLocks(fleet.client, prefix);
     restarted = true;
     await worker(lock);
     const queue = fleet.queue('solution-check');
