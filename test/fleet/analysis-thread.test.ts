@@ -49,7 +49,7 @@ describe('the analysis thread', () => {
     const line = 'x = 1';
     const content = `${line}\ny = 2\n`;
     const located = { start: 0, end: line.length, text: line };
-    const code = `# ...\n${'"a"\n'.repeat(20_000)}`;
+    const code = `# ...\n${'"a"\n'.repeat(8_000)}`;
     const answer = `\`\`\`python\n${code}\`\`\``;
     const expectDoneInThread = await watchMainThread('solution');
     const taken = await analyst().takeCorrection(answer, located, content, true);

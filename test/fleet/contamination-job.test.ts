@@ -58,10 +58,10 @@ describe('a contamination job', () => {
   it('of a long output does not block the event loop of its worker', async () => {
     const fleet = await startFleet();
     const lines = Array.from(
-      { length: 1_200 },
+      { length: 700 },
       (_, index) => `value_${index} = compute(${index}, other[${index % 97}])`,
     );
-    const known = lines.slice(0, 200).join('\n');
+    const known = lines.slice(0, 150).join('\n');
     await addKnownSolutions(fleet, [{ testCaseId: 'big', solution: known }]);
     const warm = await addContamination(fleet, { output: 'x = 1', testCase: testCase('big') });
     await warm.result();

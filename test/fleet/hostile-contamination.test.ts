@@ -16,7 +16,7 @@ const repeated = (length: number, tokens: string) => tokens.repeat(Math.ceil(len
 describe('a comparison that takes more than it may', () => {
   it('fails with a specific error, delays no small case, and its worker survives', async () => {
     test = await startTestFleet(redis, 'hostile-contamination');
-    const known = Array.from({ length: 20 }, (_, index) => ({
+    const known = Array.from({ length: 4 }, (_, index) => ({
       testCaseId: `known-${index}`,
       solution: `${'y '.repeat(index)}${repeated(50_000, 'a b = c ( d ) ')}`,
     }));
@@ -29,7 +29,7 @@ describe('a comparison that takes more than it may', () => {
       addContamination(test.fleet, { output, testCase: testCase(tenant) }, { tenant });
     await (await check('x = 1', 'b')).result();
     const large = await Promise.all(
-      ['a b = c ( d ) ', 'z a b = c ( d ) d ) '].map((tokens) => check(repeated(1_000_000, tokens), 'a')),
+      ['a b = c ( d ) ', 'z a b = c ( d ) d ) '].map((tokens) => check(repeated(500_000, tokens), 'a')),
     );
     expect((await (await check('x = 2', 'b')).result()).contaminated).toBe(false);
     for (const handle of large) {

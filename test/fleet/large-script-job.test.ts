@@ -32,7 +32,7 @@ async function startFleet() {
 describe('a check of a large script', () => {
   it('leaves the event loop of its worker free, and has the same findings and corrections as in place', async () => {
     const { fleet } = await startFleet();
-    const solution = long(100);
+    const solution = long(50);
     const handle = await addSolutionCheck(fleet, { solution });
     const expectDoneInThread = await watchMainThread('leakage');
     const result = await handle.result();
@@ -44,7 +44,7 @@ describe('a check of a large script', () => {
 
   it('that is cancelled in the middle does not keep its worker from working or from stopping', async () => {
     const { fleet, worker } = await startFleet();
-    const large = { solution: long(300) };
+    const large = { solution: long(150) };
     const handle = await addSolutionCheck(fleet, large);
     await test.logged('job started');
     await cancelJob(fleet, handle.id);
