@@ -116,12 +116,23 @@ export class GatewayConnection {
     }
   }
 
-  #fetchOnce(request: Request): Promise<Response> {
+  async #fetchOnce(request: Request): Promise<Response> {
+    await lookAtConnections();
     return fetch(request).catch((cause: unknown) => {
       this.signal?.throwIfAborted();
       throw new GatewayError(`no gateway answers at ${this.#url}`, { cause });
     });
   }
+}
+
+/**
+ * Lets Node see which connections were closed while the program computed: it would send the request on one of them, and
+ * nobody could say whether the gateway has read it. A browser has its connections in another process.
+ */
+async function lookAtConnections(): Promise<void> {
+  if (typeof setImmediate !== 'function') return;
+  // The first may come before Node looks at its connections again.
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Whether a request may be sent again after an answer: it was refused for the moment, and has changed nothing. */

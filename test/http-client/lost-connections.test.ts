@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FleetHttpClient, type HttpJobEvent } from '../../src/http-client/index.js';
 
@@ -115,6 +116,42 @@ describe('the wait for a job', () => {
     for (const requests of [1, 3]) {
       await expect(fleet.wait('x')).rejects.toMatchObject({ code: 'gateway-unreachable' });
       expect(asked).toBe(requests);
+    }
+  });
+});
+
+/** Answers each connection once, without saying that it ends it then; tells by a shared number how many it has ended. */
+const CLOSING_SERVER = `
+const { createServer } = require('node:net');
+const { parentPort, workerData } = require('node:worker_threads');
+const body = JSON.stringify({ id: 'x', kind: 'solution-check', state: 'waiting' });
+const server = createServer((socket) => {
+  socket.on('error', () => undefined).once('data', () => {
+    socket.write('HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: ' + body.length + '\\r\\n\\r\\n' + body);
+    parentPort.once('message', () => socket.destroy());
+    socket.once('close', () => {
+      Atomics.add(workerData, 0, 1);
+      Atomics.notify(workerData, 0);
+    });
+  });
+});
+server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+describe('a connection that the gateway has closed while the client computed', () => {
+  it('is not used again, also for a submission that could not be repeated', async () => {
+    const closed = new Int32Array(new SharedArrayBuffer(4));
+    const thread = new Worker(CLOSING_SERVER, { eval: true, workerData: closed });
+    onTestFinished(async () => void (await thread.terminate()));
+    const [port] = (await once(thread, 'message')) as [number];
+    const fleet = new FleetHttpClient({ url: `http://127.0.0.1:${port}` });
+    for (let request = 0; request < 3; request += 1) {
+      const { id } = await fleet.add('solution-check', { solution: { content: 'x = 1\n' } });
+      expect(id).toBe('x');
+      await new Promise((resolve) => setTimeout(resolve));
+      // As a program that computes: it does not see what happens to its connections meanwhile.
+      thread.postMessage('close');
+      Atomics.wait(closed, 0, request);
     }
   });
 });
