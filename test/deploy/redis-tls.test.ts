@@ -15,7 +15,9 @@ describe('Redis behind TLS, with an ACL user', () => {
   let server: RedisProcess;
   let port: number;
   let env: Record<string, string>;
-  let url: (user: string, password: string) => string;
+  /** Of the same user without TLS, for what is about the rights alone. */
+  let plain: Record<string, string>;
+  const withPassword = (password: string) => `fleet:${encodeURIComponent(password)}@127.0.0.1`;
 
   beforeAll(async () => {
     const { authority, certificate, key } = makeCertificates();
@@ -27,8 +29,12 @@ describe('Redis behind TLS, with an ACL user', () => {
       ],
       `user default off\nuser ${documented?.replace('PASSWORD', PASSWORD)}\n`,
     );
-    url = (user, password) => `rediss://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}`;
-    env = { FLEET_REDIS_URL: url('fleet', PASSWORD), NODE_EXTRA_CA_CERTS: authority, FLEET_AGENT: 'offline' };
+    plain = { FLEET_REDIS_URL: `redis://${withPassword(PASSWORD)}:${server.port}` };
+    env = {
+      FLEET_REDIS_URL: `rediss://${withPassword(PASSWORD)}:${port}`,
+      NODE_EXTRA_CA_CERTS: authority,
+      FLEET_AGENT: 'offline',
+    };
   });
   afterAll(() => server.stop());
 
@@ -43,19 +49,16 @@ describe('Redis behind TLS, with an ACL user', () => {
     expect(submitted).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(submitted.stdout)).toMatchObject({ state: 'completed', result: { status: 'clean' } });
 
-    const listed = await fleetCommand(['list', '--json'], { env });
+    const listed = await fleetCommand(['list', '--json'], { env: plain });
     expect(JSON.parse(listed.stdout)).toHaveLength(1);
-    const doctor = await fleetCommand(['doctor', '--json'], { env });
+    const doctor = await fleetCommand(['doctor', '--json'], { env: plain });
     expect(doctor.stdout + doctor.stderr).not.toMatch(/NOPERM|no permissions/);
     expect(await worker.end('SIGTERM')).toBe(0);
     expect(worker.lines.filter((line) => /NOPERM|no permissions/.test(line))).toEqual([]);
   });
 
   it('takes jobs, a cancellation and a flow with these rights', async () => {
-    const fleet = await FleetOnRedis.start(
-      `redis://fleet:${encodeURIComponent(PASSWORD)}@127.0.0.1:${server.port}`,
-      'fleet',
-    );
+    const fleet = await FleetOnRedis.start(plain.FLEET_REDIS_URL ?? '', 'fleet');
     expect(await fleet.runCore()).toContain('extract completed');
     await fleet.closeUnexamined();
     expect(fleet.log.filter((line) => /NOPERM|no permissions/.test(line))).toEqual([]);
@@ -71,7 +74,7 @@ describe('Redis behind TLS, with an ACL user', () => {
 
   it('says that the password is wrong, without showing it', async () => {
     const { exitCode, stderr } = await fleetCommand(['list'], {
-      env: { ...env, FLEET_REDIS_URL: url('fleet', 'another-one') },
+      env: { FLEET_REDIS_URL: `redis://${withPassword('another-one')}:${server.port}` },
     });
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain('refuses the user or password');
@@ -79,7 +82,7 @@ describe('Redis behind TLS, with an ACL user', () => {
   });
 
   it('keeps the user out of the keys of others', async () => {
-    const { exitCode, stderr } = await fleetCommand(['list'], { env: { ...env, FLEET_PREFIX: 'others' } });
+    const { exitCode, stderr } = await fleetCommand(['list'], { env: { ...plain, FLEET_PREFIX: 'others' } });
     expect(exitCode).not.toBe(0);
     expect(stderr).toMatch(/NOPERM|permissions/);
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { packagePath } from '../../src/package-root.js';
@@ -15,11 +15,9 @@ import {
   textReply,
   truncatedReply,
 } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
 
@@ -33,19 +31,19 @@ const { groups } = parse(readFileSync(packagePath('deploy', 'prometheus', 'alert
 };
 const ALERTS = new Map(groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr])));
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
+let fleets = 0;
 
-async function start(redisArguments: readonly string[] = []): Promise<void> {
-  redis = await startTestRedis(redisArguments);
-  test = await startTestFleet(redis, 'alarms');
-  gateway = await startTestGateway(redis, 'alarms');
-}
+beforeEach(async () => {
+  fleets += 1;
+  test = await startTestFleet(redis, `alarms-${fleets}`);
+  gateway = await startTestGateway(redis, `alarms-${fleets}`);
+});
 afterEach(async () => {
   await gateway.close();
   await test.close();
-  await redis.stop();
 });
 
 /** The value of a sample by its whole name with labels; undefined where it is not served. */
@@ -58,7 +56,6 @@ async function sample(name: string): Promise<number | undefined> {
 describe('an alert for dead letters', () => {
   it('goes by a metric that counts what failed for good, until it is dropped, and nothing that was cancelled', async () => {
     expect(ALERTS.get('FleetDeadLetters')).toBe('max by (kind) (fleet_dead_letters) > 0');
-    await start();
     const api = await startMessagesApi({ reply: () => errorReply(401) });
     const dead = 'fleet_dead_letters{kind="solution-check"}';
     try {
@@ -82,7 +79,6 @@ describe('an alert for dead letters', () => {
 describe('an alert for handlers that do not stop', () => {
   it('goes by the reason of the jobs whose slots were freed', async () => {
     expect(ALERTS.get('FleetJobsIgnoreAbort')).toContain('fleet_jobs_total{reason="handler-ignored-abort"}');
-    await start();
     const runner = { name: 'anthropic', ask: () => new Promise(() => undefined) } as unknown as AgentRunner;
     await test.worker(runner, { jobTimeoutMs: 200, abortGraceMs: 50 });
     await (await addSolutionCheck(test.fleet, script('deaf'))).wait();
@@ -96,7 +92,6 @@ describe('an alert for an account without credit', () => {
     expect(ALERTS.get('FleetNoCredit')).toBe(
       'max by (model) (fleet_model_blocked_seconds{why="no-credit"}) > 0',
     );
-    await start();
     const api = await startMessagesApi({ reply: () => errorReply(402) });
     try {
       await test.worker(runnerFor(api));
@@ -115,30 +110,32 @@ describe('an alert for a Redis that is nearly full', () => {
       'min(fleet_redis_room_bytes) < 0.2 * max(fleet_redis_limit_bytes)',
     );
     const limit = 8 * 2 ** 20;
-    await start(['--maxmemory', String(limit)]);
-    expect(await sample('fleet_redis_limit_bytes')).toBe(limit);
-    const fractions: number[] = [];
-    for (let status = 202; status === 202; ) {
-      fractions.push(((await sample('fleet_redis_room_bytes')) ?? 0) / limit);
-      // Text that does not compress.
-      const content = randomBytes(60_000).toString('base64');
-      status = (await gateway.send('POST', '/v1/jobs/solution-check', { payload: { solution: { content } } }))
-        .status;
+    const { client } = test.fleet;
+    await client.config('SET', 'maxmemory', limit);
+    try {
+      expect(await sample('fleet_redis_limit_bytes')).toBe(limit);
+      const fractions: number[] = [];
+      for (let status = 202; status === 202; ) {
+        fractions.push(((await sample('fleet_redis_room_bytes')) ?? 0) / limit);
+        // Text that does not compress.
+        const payload = { solution: { content: randomBytes(150_000).toString('base64') } };
+        status = (await gateway.send('POST', '/v1/jobs/solution-check', { payload })).status;
+      }
+      expect(fractions[0]).toBeGreaterThan(0.2);
+      // Accepted although the alert's bound was passed: there was time to do something.
+      expect(fractions.filter((fraction) => fraction < 0.2).length).toBeGreaterThan(0);
+    } finally {
+      await client.config('SET', 'maxmemory', 0);
     }
-    expect(fractions[0]).toBeGreaterThan(0.2);
-    // Accepted although the alert's bound was passed: there was time to do something.
-    expect(fractions.filter((fraction) => fraction < 0.2).length).toBeGreaterThan(0);
   });
 
   it('is silent where there is no limit', async () => {
-    await start();
     expect(await sample('fleet_redis_used_bytes')).toBeGreaterThan(0);
     expect(await sample('fleet_redis_limit_bytes')).toBeUndefined();
   });
 });
 
 it('every ended call counts by its outcome class, what is tried again and what is not', async () => {
-  await start();
   const replies = [
     errorReply(500),
     truncatedReply('{'),

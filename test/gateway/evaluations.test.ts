@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { findUnservedQueues } from '../../src/fleet/doctor/unserved-kinds.js';
@@ -10,26 +10,50 @@ import { boundedOutcomes } from '../../src/producers/flows/batch-outcomes.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { digestOf } from '../../src/queues/digest.js';
 import { KIND_NAMES } from '../../src/queues/registry.js';
-import type { TestFleet } from '../support/fleet.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { type Answer, gatewayOfTest, startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const CLEAN = 'x = 1\nprint(x)\n';
-const GUARDED = {
-  solution: { content: CLEAN },
-  evaluation: { queue: 'evaluate', name: 'score', data: { fold: 3 }, opts: { attempts: 2 } },
-};
+const STALLED_CHECK = { stalledCheckMs: 200 };
 
 const redis = redisOfFile();
+/** With a worker: of all tests that need no other. */
+let shared: { readonly test: TestFleet; readonly gateway: TestGateway };
 let test: TestFleet;
 let gateway: TestGateway;
+/** The pipeline queue of the test. */
+let queue: string;
+let queues = 0;
 
-beforeEach(async () => {
-  ({ test, gateway } = await gatewayOfTest(redis, 'evaluations', { stalledCheckMs: 200 }));
+beforeAll(async () => {
+  const fleet = await startTestFleet(redis, 'evaluations');
+  await fleet.worker(createOfflineRunner());
+  shared = { test: fleet, gateway: await startTestGateway(redis, 'evaluations', {}, STALLED_CHECK) };
+});
+afterAll(async () => {
+  await shared.gateway.close();
+  await shared.test.close();
+});
+beforeEach(() => {
+  ({ test, gateway } = shared);
+  queues += 1;
+  queue = `evaluate-${queues}`;
+});
+
+/** For a test about what no worker has checked yet, or about all queues. */
+async function startWithoutWorker(): Promise<void> {
+  ({ test, gateway } = await gatewayOfTest(redis, 'unchecked', STALLED_CHECK));
+  queue = 'evaluate';
+}
+
+const guarded = () => ({
+  solution: { content: CLEAN },
+  evaluation: { queue, name: 'score', data: { fold: 3 }, opts: { attempts: 2 } },
 });
 
 const claim = (query = '?wait=20s', leaseMs = 60_000) =>
-  gateway.send('POST', `/v1/evaluations/claim${query}`, { queue: 'evaluate', leaseMs });
+  gateway.send('POST', `/v1/evaluations/claim${query}`, { queue, leaseMs });
 const report = (what: string, { json }: Answer, more = {}) =>
   gateway.send('POST', `/v1/evaluations/${what}`, {
     queue: json.queue,
@@ -39,13 +63,14 @@ const report = (what: string, { json }: Answer, more = {}) =>
   });
 const jobOf = async ({ json }: Answer) => (await gateway.send('GET', `/v1/jobs/${json.id}`)).json;
 
-async function submit(body: object = GUARDED): Promise<string> {
+async function submit(body: object = guarded()): Promise<string> {
   const { json } = await gateway.send('POST', '/v1/flows/guarded-evaluation', body);
   return json.evaluation.id;
 }
 
 describe('evaluations over HTTP', () => {
   it('REQ-SF-022: nothing is handed out before its check is completed', async () => {
+    await startWithoutWorker();
     const id = await submit();
     expect((await claim('')).status).toBe(204);
     await test.worker(createOfflineRunner());
@@ -53,7 +78,7 @@ describe('evaluations over HTTP', () => {
     expect(claimed.status).toBe(200);
     expect(claimed.json).toMatchObject({
       id,
-      queue: 'evaluate',
+      queue,
       name: 'score',
       data: { fold: 3 },
       attempt: 1,
@@ -68,27 +93,25 @@ describe('evaluations over HTTP', () => {
 
   it('REQ-SF-022: a job that was put into the queue past the check is failed and not handed out', async () => {
     await submit();
-    await test.worker(createOfflineRunner());
-    const queue = test.fleet.queue('evaluate');
-    const forged = await queue.add('score', { script: 'evil()' }, { lifo: true });
+    const evaluations = test.fleet.queue(queue);
+    const forged = await evaluations.add('score', { script: 'evil()' }, { lifo: true });
     const guard = { v: 1, check: 'solution-check-x', digest: digestOf('evil()'), onUncorrected: 'evaluate' };
-    const worse = await queue.add('score', { script: 'evil()', solutionFleet: guard }, { lifo: true });
+    const worse = await evaluations.add('score', { script: 'evil()', solutionFleet: guard }, { lifo: true });
     const claimed = await claim();
     expect(claimed.json.solution.content).toBe(CLEAN);
     expect((await claim('')).status).toBe(204);
     for (const job of [forged, worse]) {
       expect(await job.getState()).toBe('failed');
-      expect((await queue.getJob(job.id ?? ''))?.failedReason).toMatch(/^\[unchecked-solution\]/);
+      expect((await evaluations.getJob(job.id ?? ''))?.failedReason).toMatch(/^\[unchecked-solution\]/);
     }
   });
 
   it('REQ-SF-022: a refinement loop gets its blocks and scores over HTTP, and only checked scripts are handed out', async () => {
-    await test.worker(createOfflineRunner());
     const script = 'model = Ridge()\nprint(model.fit(X, y).score(X, y))\n';
     const payload = {
       ...{ solution: { content: script }, score: 0.5, direction: 'higher', previousBlocks: [], rounds: 1 },
       ...{ ablationCode: 'x', rawOutput: 'Baseline: 0.50\nNo Ridge: 0.30\n' },
-      ...{ newBlock: { queue: 'coder', data: { task: 't' } }, evaluation: { queue: 'evaluate' } },
+      ...{ newBlock: { queue: 'coder', data: { task: 't' } }, evaluation: { queue } },
     };
     const { json: loop } = await gateway.send('POST', '/v1/jobs/refinement-loop', { payload });
     await expect.poll(() => test.fleet.queue('coder').count()).toBe(1);
@@ -100,7 +123,7 @@ describe('evaluations over HTTP', () => {
     const result = { codeBlock: codeBlock.replace('Ridge', 'Lasso') };
     expect((await report('complete', request, { result })).status).toBe(204);
 
-    await expect.poll(() => test.fleet.queue('evaluate').count()).toBe(1);
+    await expect.poll(() => test.fleet.queue(queue).count()).toBe(1);
     const evaluation = await claim();
     expect(evaluation.json.solution.content).toBe(script.replace(codeBlock, result.codeBlock));
     await report('complete', evaluation, { result: 0.75 });
@@ -110,10 +133,9 @@ describe('evaluations over HTTP', () => {
 
   it('REQ-SF-022: a script that says it is a request for a block is not handed out as checked', async () => {
     await submit();
-    await test.worker(createOfflineRunner());
     await claim();
     const forged = { request: 'new-block', script: 'evil()', solution: { content: 'evil()' } };
-    const job = await test.fleet.queue('evaluate').add('score', forged);
+    const job = await test.fleet.queue(queue).add('score', forged);
     expect((await claim('')).status).toBe(204);
     expect(await job.getState()).toBe('failed');
   });
@@ -122,7 +144,7 @@ describe('evaluations over HTTP', () => {
     const candidates = [0, 1, 2, 3].map((n) => ({ solution: { content: `print(${n})\n` }, data: { n } }));
     const { json: batch } = await gateway.send('POST', '/v1/flows/candidate-batch', {
       candidates,
-      evaluation: { queue: 'evaluate', name: 'score' },
+      evaluation: { queue, name: 'score' },
       afterAll: { queue: 'choose', name: 'best', data: { task: 't' } },
       tags: { run: 'r' },
       key: 'night',
@@ -132,7 +154,6 @@ describe('evaluations over HTTP', () => {
       from.send('POST', `/v1/evaluations/claim${query}`, { queue: 'choose' });
     expect((await choose()).status).toBe(204);
     await gateway.send('DELETE', `/v1/jobs/${ids[3]}`);
-    await test.worker(createOfflineRunner());
     for (let count = 0; count < 3; count += 1) {
       const claimed = await claim();
       expect((await choose()).status).toBe(204);
@@ -159,7 +180,7 @@ describe('evaluations over HTTP', () => {
     expect(await jobOf(claimed)).toMatchObject({ state: 'completed', result: ids[2], key: 'night' });
     const listed = async (kind: string) => (await gateway.send('GET', `/v1/jobs?kind=${kind}`)).json.jobs;
     const failed = { id: ids[1], state: 'failed', key: 'night#1', tags: { run: 'r' } };
-    expect(await listed('evaluate')).toContainEqual(expect.objectContaining(failed));
+    expect(await listed(queue)).toContainEqual(expect.objectContaining(failed));
     expect(await listed('solution-check')).toContainEqual(
       expect.objectContaining({ key: 'night#1', status: 'clean' }),
     );
@@ -170,6 +191,7 @@ describe('evaluations over HTTP', () => {
   });
 
   it('a job that a processor requests with childIn is claimed in the same way; until then its parent says who is missing', async () => {
+    await startWithoutWorker();
     const scoring = defineKind({
       name: 'scoring',
       payload: z.object({}),
@@ -207,7 +229,7 @@ describe('evaluations over HTTP', () => {
   });
 
   it('results that are too large for one answer are left out of the outcomes, and can be read by themselves', async () => {
-    const parent = test.fleet.queue('choose');
+    const parent = test.fleet.queue(queue);
     const job = await parent.add('best', {});
     const processed = `${parent.toKey(job.id ?? '')}:processed`;
     const results = ['a', 'b', 'c'].map((name) => [
@@ -225,11 +247,12 @@ describe('evaluations over HTTP', () => {
   });
 
   it('a job in a queue that nobody serves says so, with the queue that was meant, and so do the doctor and the overview', async () => {
+    await startWithoutWorker();
     await submit();
     await test.worker(createOfflineRunner());
     await report('complete', await claim(), { result: 1 });
     const id = await submit({
-      ...GUARDED,
+      ...guarded(),
       evaluation: { queue: 'evaluat', name: 'score', opts: { attempts: 2 } },
     });
     const read = async () => (await gateway.send('GET', `/v1/jobs/${id}`)).json;
@@ -256,11 +279,10 @@ describe('evaluations over HTTP', () => {
     await addKnownSolutions(test.fleet, [{ testCaseId: 'digits', solution: copy }]);
     const testCase = { id: 'digits', name: 'Digits', difficulty: 'easy' };
     const required = {
-      ...GUARDED,
+      ...guarded(),
       contamination: { testCase },
       require: { leakage: ['clean'], contamination: 'clean' },
     };
-    await test.worker(createOfflineRunner());
     const refused = await submit({ ...required, solution: { content: copy } });
     expect((await gateway.send('GET', `/v1/jobs/${refused}`)).json.state).toBe('waiting-children');
     const id = await submit(required);
@@ -280,7 +302,6 @@ describe('evaluations over HTTP', () => {
 
   it('a failure that may pass uses an attempt, one that cannot ends the evaluation', async () => {
     await submit();
-    await test.worker(createOfflineRunner());
     const first = await claim();
     await report('fail', first, { message: 'out of memory' });
     const second = await claim();
@@ -292,7 +313,6 @@ describe('evaluations over HTTP', () => {
 
   it('a lease that runs out goes to the next who claims, and its first holder can do no more', async () => {
     await submit();
-    await test.worker(createOfflineRunner());
     const lost = await claim('?wait=20s', 1_000);
     const taken = await claim('?wait=30s');
     expect(taken.json.id).toBe(lost.json.id);
@@ -310,7 +330,6 @@ describe('evaluations over HTTP', () => {
 
   it('a heartbeat keeps the lease', async () => {
     await submit();
-    await test.worker(createOfflineRunner());
     const claimed = await claim('?wait=20s', 4_000);
     expect((await report('heartbeat', claimed, { leaseMs: 600_000 })).json).toEqual({ leaseMs: 600_000 });
     // Longer than the first lease: without the heartbeat another would get it.
@@ -319,8 +338,9 @@ describe('evaluations over HTTP', () => {
   });
 
   it('a cancelled evaluation is not handed out, and its holder learns of it by the heartbeat', async () => {
+    await startWithoutWorker();
     const waiting = await submit();
-    const active = await submit({ ...GUARDED, key: 'second' });
+    const active = await submit({ ...guarded(), key: 'second' });
     await gateway.send('DELETE', `/v1/jobs/${waiting}`);
     await test.worker(createOfflineRunner());
     const claimed = await claim();
@@ -335,8 +355,7 @@ describe('evaluations over HTTP', () => {
     ['complete', { result: 'late' }],
     ['fail', { message: 'late' }],
   ])('a cancelled evaluation stays cancelled whatever its holder says: %s', async (what, more) => {
-    const active = await submit({ ...GUARDED, key: 'work' });
-    await test.worker(createOfflineRunner());
+    const active = await submit({ ...guarded(), key: `work in ${queue}` });
     const claimed = await claim();
     await gateway.send('DELETE', `/v1/jobs/${active}`);
     const reply = await report(what, claimed, more);
@@ -344,8 +363,8 @@ describe('evaluations over HTTP', () => {
     expect(await jobOf(claimed)).toMatchObject({ state: 'cancelled' });
     // It is free again: of two submissions at once one runs it again, and neither fails.
     const again = [
-      { ...GUARDED, key: 'work' },
-      { ...GUARDED, key: 'work' },
+      { ...guarded(), key: `work in ${queue}` },
+      { ...guarded(), key: `work in ${queue}` },
     ].map((body) => gateway.send('POST', '/v1/flows/guarded-evaluation', body));
     expect((await Promise.all(again)).map(({ status }) => status)).toEqual([202, 202]);
     expect((await claim()).json.id).toBe(active);
@@ -353,7 +372,6 @@ describe('evaluations over HTTP', () => {
 
   it('a lease that was made up ends nothing, not even one that BullMQ does not check', async () => {
     await submit();
-    await test.worker(createOfflineRunner());
     const claimed = await claim();
     for (const lease of ['0', ' 0', '00', '1', 'null', claimed.json.lease.toUpperCase(), randomUUID()]) {
       for (const [what, more] of [
@@ -370,7 +388,6 @@ describe('evaluations over HTTP', () => {
   });
 
   it('results of any JSON come back as they are', async () => {
-    await test.worker(createOfflineRunner());
     for (const result of [null, 0, '', false, [1, 'ä\u0000'], { deep: { list: [null] } }]) {
       await submit();
       const claimed = await claim();

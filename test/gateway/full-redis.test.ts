@@ -83,7 +83,7 @@ async function untilBothRefuse(bytes: number): Promise<number> {
 
 it('submissions through HTTP and the command line are refused before Redis is full, and what was accepted ends', async () => {
   await start('8mb');
-  const accepted = await untilBothRefuse(100_000);
+  const accepted = await untilBothRefuse(200_000);
   expect(accepted).toBeGreaterThan(3);
   const worker = await test.worker(createOfflineRunner());
   await expect.poll(() => test.fleet.queue('solution-check').getCompletedCount()).toBe(accepted);

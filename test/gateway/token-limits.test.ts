@@ -10,7 +10,7 @@ import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 /** Several times the limits. */
-const ATTEMPTS = attempts(300);
+const ATTEMPTS = attempts(200);
 /** Requests that one connection sends ahead. */
 const PER_CONNECTION = 100;
 const JOB = 'solution-check-00000000-0000-4000-8000-000000000000';

@@ -50,13 +50,14 @@ afterEach(() => {
   reply = () => errorReply(401, 'invalid x-api-key');
 });
 
-const environment = () => ({
+/** Of a command that logs no more than usual. */
+const quiet = () => ({
   FLEET_REDIS_URL: url,
   FLEET_PREFIX: 'secrets',
-  FLEET_LOG_LEVEL: 'trace',
   ANTHROPIC_API_KEY: API_KEY,
   ANTHROPIC_BASE_URL: api.url,
 });
+const environment = () => ({ ...quiet(), FLEET_LOG_LEVEL: 'trace' });
 
 function containsSecret(text: string): boolean {
   const forms = [API_KEY, PASSWORD].flatMap((secret) => [
@@ -86,7 +87,7 @@ describe('secrets', () => {
   });
 
   it('are not shown by the configuration, nor by errors about a Redis that rejects them', async () => {
-    const config = await fleetCommand(['config'], { env: environment() });
+    const config = await fleetCommand(['config'], { env: quiet() });
     expect(containsSecret(config.stdout + config.stderr)).toBe(false);
     const wrong = `unix://:${PASSWORD}x@${redis.socketPath}`;
     const rejected = await fleetCommand(['list'], { env: { ...environment(), FLEET_REDIS_URL: wrong } });
@@ -94,7 +95,7 @@ describe('secrets', () => {
     expect(containsSecret(rejected.stdout + rejected.stderr)).toBe(false);
     const malformed = `redis://:${PASSWORD}@@:x`;
     const unreadable = await fleetCommand(['list'], {
-      env: { ...environment(), FLEET_REDIS_URL: malformed },
+      env: { ...quiet(), FLEET_REDIS_URL: malformed },
     });
     expect(unreadable.exitCode).toBe(2);
     expect(containsSecret(unreadable.stdout + unreadable.stderr)).toBe(false);
@@ -172,7 +173,7 @@ describe('a provider that repeats what it was sent', () => {
       const fields = await fleet.client.hgetall(`${fleet.prefix}:solution-check:${job.id}`);
       const lines = await fleet.client.lrange(`${fleet.prefix}:solution-check:${job.id}:logs`, 0, -1);
       expect(containsSecret(JSON.stringify([await job.view(), fields, lines, stored]))).toBe(false);
-      const shown = await fleetCommand(['get', job.id], { env: environment() });
+      const shown = await fleetCommand(['get', job.id], { env: quiet() });
       expect(containsSecret(shown.stdout + shown.stderr)).toBe(false);
     } finally {
       await fleet.close();

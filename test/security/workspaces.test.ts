@@ -135,24 +135,27 @@ describe('a worker reads only below its roots, even if the workspace leads elsew
 
 describe('the isolated process for jobs in whose attempts a worker crashed', () => {
   it('reads only below the roots of its worker', async () => {
-    const read = async (roots: readonly string[]) => {
-      const { test, api } = await fleetOfTest(redis, 'workspaces', (request) =>
-        request.body.tools !== undefined && request.body.messages.length === 1
-          ? reads(['inside.txt'])
-          : leaks(),
-      );
-      process.env.TEST_API_URL = api.url;
-      onTestFinished(() => void delete process.env.TEST_API_URL);
-      const job = await addSolutionCheck(test.fleet, { ...CHECK, workspace: join(root, 'ws') });
-      const key = test.fleet.queue('solution-check').toKey(job.id);
-      await test.fleet.client.hset(key, 'fleet:crashes', 'run-1@0');
-      await test.worker(runnerFor(api), { isolatedProcess: SANDBOX, workspaces: { roots } });
-      await job.wait();
-      await test.logged('runs in the isolated process');
-      return toolResults(api.requests[1])[0]?.content;
-    };
-    expect(await read([root])).toContain('inside');
-    expect(await read([join(outer, 'elsewhere')])).toBeUndefined();
+    const { test, api } = await fleetOfTest(redis, 'workspaces', (request) =>
+      request.body.tools !== undefined && request.body.messages.length === 1
+        ? reads(['inside.txt', 'passwd'])
+        : leaks(),
+    );
+    process.env.TEST_API_URL = api.url;
+    onTestFinished(() => void delete process.env.TEST_API_URL);
+    for (const workspace of [join(root, 'ws'), join(outer, 'elsewhere')]) {
+      const job = await addSolutionCheck(test.fleet, { ...CHECK, workspace });
+      await test.fleet.client.hset(test.fleet.jobKey('solution-check', job.id), 'fleet:crashes', 'run-1@0');
+    }
+    await test.worker(runnerFor(api), { isolatedProcess: SANDBOX, workspaces: { roots: [root] } });
+    const { fleet } = test;
+    await expect.poll(() => fleet.queue('solution-check').getCompletedCount()).toBe(2);
+    await test.logged('runs in the isolated process');
+    const results = api.requests.flatMap(toolResults);
+    expect(
+      results.map(({ content }) => content).filter((content) => content.includes('inside\n')),
+    ).toHaveLength(1);
+    expect(JSON.stringify(api.requests.map(({ body }) => body))).not.toContain('OUTSIDE');
+    expect(api.requests.filter(({ body }) => body.tools === undefined)).toHaveLength(1);
   });
 });
 
