@@ -6,6 +6,7 @@ import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
 import { type Script, startMessagesApi, textReply } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
+import { workerHere } from '../support/worker-here.js';
 
 const redis = redisOfFile();
 let fleets = 0;
@@ -45,7 +46,7 @@ describe('with FLEET_IN_DOUBT=park', () => {
     });
     expect(await next.end('SIGTERM')).toBe(0);
     expect(api.requests).toHaveLength(1);
-    await worker();
+    await workerHere(redis, fleet.prefix, api, { calls: PARK });
     await retryJob(fleet, handle.id);
     expect((await handle.result()).status).toBe('clean');
     expect(api.requests).toHaveLength(2);
