@@ -76,7 +76,7 @@ describe('many and difficult clients', () => {
 
   it('health is answered while a large batch is taken', async () => {
     await start();
-    const jobs = Array.from({ length: 700 }, (_, index) => ({
+    const jobs = Array.from({ length: 520 }, (_, index) => ({
       kind: 'solution-check',
       payload: { solution: { content: `x = ${index}\n` } },
       key: String(index),
@@ -89,7 +89,7 @@ describe('many and difficult clients', () => {
     const statuses = new Set<number>();
     while (!done) statuses.add((await gateway.send('GET', '/healthz')).status);
     expect([...statuses]).toEqual([200]);
-    expect((await batch).json.jobs).toHaveLength(700);
+    expect((await batch).json.jobs).toHaveLength(520);
   });
 
   it('bodies that break off make no job and leave no connection', async () => {
