@@ -103,6 +103,15 @@ export class Conversation<Output> {
 
   /** @throws {AgentError} no usable answer; with the usage of all calls, and the answer as it came. */
   async run(): Promise<ConversationResult<Output>> {
+    const ends = this.#context.interceptors?.map((interceptor) => interceptor.converse?.()) ?? [];
+    try {
+      return await this.#untilUsable();
+    } finally {
+      for (const end of ends) end?.();
+    }
+  }
+
+  async #untilUsable(): Promise<ConversationResult<Output>> {
     for (;;) {
       const outcome = await this.#call();
       const { message } = outcome;

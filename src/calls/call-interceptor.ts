@@ -38,6 +38,8 @@ export interface RecordedAnswer {
  */
 export interface CallInterceptor {
   readonly name: string;
+  /** A conversation begins, in which several calls may be made. Returns what is called when it has ended. */
+  converse?(): () => void;
   /**
    * Admits the call, after a wait if there is no room, or throws to reject it. An interceptor that already has the
    * call's answer returns it: then nothing is sent, and nothing is settled.

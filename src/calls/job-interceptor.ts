@@ -23,6 +23,7 @@ import {
   type SettledNumbers,
 } from './call-scripts.js';
 import { waitFor } from './clock.js';
+import { JobActivity } from './job-activity.js';
 import { identityOf, JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/stored-answer.js';
 import { noteBlockedModel } from './limiter/blocked-models.js';
@@ -69,6 +70,8 @@ interface CallInFlight {
   readonly sentAt: number;
   /** Stops renewing it as the half-open probe, if it is one. */
   readonly stopRenewing: () => void;
+  /** It counts no longer as under way. */
+  readonly stopCounting: () => void;
   /** Undefined if other calls never wait for it. */
   readonly prefix: SentPrefix | undefined;
   readonly estimate: CallEstimate;
@@ -124,12 +127,7 @@ export class JobInterceptor implements CallInterceptor {
   readonly #known: KnownAnswers;
   /** Calls whose answers from batches this attempt uses first, with their numbers. */
   readonly #fromBatch = new Map<string, number>();
-  /** Calls that are being admitted and do not wait in the queue. */
-  #admitting = 0;
-  /** Calls whose ends are being written. */
-  #settling = 0;
-  /** What waits until no call of the job is under way. */
-  readonly #whenIdle = new Set<() => void>();
+  readonly #activity = new JobActivity();
 
   constructor(control: CallControl, job: CallingJob) {
     this.#control = control;
@@ -149,37 +147,17 @@ export class JobInterceptor implements CallInterceptor {
     call: PlannedCall,
     signal: AbortSignal = this.#job.signal,
   ): Promise<RecordedAnswer | undefined> {
-    this.#admitting += 1;
     try {
-      return await this.#admit(call, signal).finally(() => {
-        this.#admitting -= 1;
-        this.#noteIdle();
-      });
+      return await this.#activity.during(() => this.#admit(call, signal));
     } catch (thrown) {
       // The next attempt would not get the answers that this one waits for, and would pay for them again.
-      if (thrown instanceof CallDeferred) await this.#untilIdle(signal);
+      if (thrown instanceof CallDeferred) await this.#activity.untilIdle(signal);
       throw thrown;
     }
   }
 
-  /** Ends once no call of the job is under way, or when the signal is aborted. */
-  #untilIdle(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        this.#whenIdle.delete(end);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      signal.addEventListener('abort', end, { once: true });
-      this.#whenIdle.add(end);
-      if (signal.aborted) end();
-      this.#noteIdle();
-    });
-  }
-
-  #noteIdle(): void {
-    if (this.#admitting > 0 || this.#inFlight.size > 0 || this.#settling > 0) return;
-    for (const end of this.#whenIdle) end();
+  converse(): () => void {
+    return this.#activity.converse();
   }
 
   async #admit(call: PlannedCall, signal: AbortSignal): Promise<RecordedAnswer | undefined> {
@@ -264,13 +242,7 @@ export class JobInterceptor implements CallInterceptor {
 
   /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`, `answers-broken-off`. */
   async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
-    this.#settling += 1;
-    try {
-      await this.#settle(call, outcome);
-    } finally {
-      this.#settling -= 1;
-      this.#noteIdle();
-    }
+    await this.#activity.during(() => this.#settle(call, outcome));
   }
 
   async #settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
@@ -279,6 +251,7 @@ export class JobInterceptor implements CallInterceptor {
     if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.turn} was not admitted`);
     this.#inFlight.delete(identity);
     inFlight.stopRenewing();
+    inFlight.stopCounting();
     inFlight.prefix?.ended(outcome.tokens);
     const { end, billed, costNano, assumedNano } = settledCall(outcome, call, this.#control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
@@ -379,6 +352,7 @@ export class JobInterceptor implements CallInterceptor {
           number,
           sent,
           sentAt: Number(values[0]),
+          stopCounting: this.#activity.begin(),
           stopRenewing:
             values[1] === 1
               ? keepProbeAlive(this.#control, call.model, this.#by, this.#job.warn)

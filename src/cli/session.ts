@@ -19,7 +19,6 @@ import { Submissions } from './submissions.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
 
-/** When the configuration wants submissions refused since Redis is nearly full. */
 /** How a command uses the fleet. */
 export interface SessionOptions {
   /** Whether it needs its jobs done: without a configured Redis there is then a worker in this process. */

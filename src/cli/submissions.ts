@@ -27,31 +27,35 @@ export class Submissions {
    * @throws Interrupted where the command has been interrupted.
    */
   async add<T>(submit: () => Promise<T>, jobOf: (submitted: T) => QueuedJob): Promise<T> {
-    return this.#remember(submit, jobOf, false);
+    return this.#remember(submit, (submitting) => submitting.then(jobOf), false);
   }
 
   /**
    * Submits as `add` does, and again under the same key where an outage of Redis interferes: the key names one job however
    * often it is submitted.
+   * @param jobOf The job that a key names, whether or not it exists.
    * @throws as `throughOutage`; Interrupted where the command has been interrupted.
    */
   async addThroughOutage<T>(
     submit: (key: string) => Promise<T>,
-    jobOf: (submitted: T) => QueuedJob,
+    jobOf: (key: string) => QueuedJob,
   ): Promise<T> {
     const key = randomUUID();
-    return this.#remember(() => throughOutage(() => submit(key), this.#interrupted), jobOf, true);
+    const named = () => jobOf(key);
+    const submitted = () => throughOutage(() => submit(key), this.#interrupted);
+    // It may exist although the submission failed: the reply can be lost.
+    return this.#remember(submitted, (submitting) => submitting.then(named, named), true);
   }
 
   async #remember<T>(
     submit: () => Promise<T>,
-    jobOf: (submitted: T) => QueuedJob,
+    jobOf: (submitting: Promise<T>) => Promise<QueuedJob>,
     ownKey: boolean,
   ): Promise<T> {
     this.#interrupted.throwIfAborted();
     const submitting = submit();
     // Remembered before it is there, so that one on its way to Redis is cancelled too.
-    const job = submitting.then(jobOf);
+    const job = jobOf(submitting);
     job.catch(() => undefined);
     this.#submitted.push({ job, ownKey });
     return submitting;

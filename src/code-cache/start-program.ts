@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { type BundleScope, loadBundle } from './load-bundle.js';
-import { LONG_RUNNING } from './long-running.js';
+import { UNTIL_STOPPED } from './until-stopped.js';
 
 /** What the module of a program exports. */
 interface ProgramModule {
@@ -15,7 +15,7 @@ export function startProgram(bundle: URL, scope: Omit<BundleScope, 'name'>): voi
   const name = /^[a-z]+$/.test(command) ? command : 'none';
   // V8 would compile the parser of Python again, to run faster, and the process would not end before that is done: this takes longer
   // than to parse hundreds of files. Code that was compiled with other flags is not used, so they are set first.
-  if (!LONG_RUNNING.includes(name)) setFlagsFromString('--liftoff-only');
+  if (!UNTIL_STOPPED.includes(name)) setFlagsFromString('--liftoff-only');
   const { exports, keepCode } = loadBundle(bundle, { ...scope, name });
   const { commands } = exports as unknown as ProgramModule;
   if (keepCode !== undefined && commands.includes(name)) process.once('exit', keepCode);

@@ -161,6 +161,11 @@ export class FleetClient {
     throw new UsageError('usage', 'this FleetClient is closed; open another one with FleetClient.open');
   }
 
+  /** Whether it is closed, or the caller has closed its connection: then no outage ends. */
+  get isClosed(): boolean {
+    return this.#isClosed || this.#client.status === 'end';
+  }
+
   /** The queue of a kind, or a pipeline queue. @throws UsageError `usage` after `close`. */
   queue(name: string): Queue {
     this.#assertOpen();

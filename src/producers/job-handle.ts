@@ -4,6 +4,7 @@ import { type KindRef, kindNameOf, type ResultOf } from '../queues/registry.js';
 import { cancelJob } from './cancel-job.js';
 import { locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
+import { jobIdForKey } from './job-id.js';
 import { summarizeJob } from './job-summaries.js';
 import { type JobState, type JobView, viewJob } from './job-view.js';
 import type { SubmitOutcome } from './submit-once.js';
@@ -75,6 +76,11 @@ export class QueuedJob {
   cancel(): Promise<void> {
     return cancelJob(this.fleet, this.id, this.queue);
   }
+}
+
+/** The job that a key names, whether or not it exists; of a flow, its root. */
+export function jobOfKey(fleet: FleetClient, queue: string, key: string): QueuedJob {
+  return new QueuedJob(fleet, queue, jobIdForKey(queue, key), 'existing');
 }
 
 /** A submitted job of one of the fleet's kinds. */

@@ -166,12 +166,12 @@ async function waitForEnd<T>(
   return new Promise<T>((resolve, reject) => {
     let stopListening: (() => void) | undefined;
     let settled = false;
-    let listenAgain: NodeJS.Timeout | undefined;
+    let beginAgain: NodeJS.Timeout | undefined;
     const settle = (finish: () => void) => {
       settled = true;
       stopListening?.();
       clearTimeout(timer);
-      clearTimeout(listenAgain);
+      clearTimeout(beginAgain);
       signal?.removeEventListener('abort', onAbort);
       finish();
     };
@@ -181,7 +181,7 @@ async function waitForEnd<T>(
     };
     const rejected = (thrown: unknown) => {
       // The job goes on, and the listener is called again when the connection is back.
-      if (!isOutage(thrown)) fail(thrown);
+      if (fleet.isClosed || !isOutage(thrown)) fail(thrown);
     };
     const look = (completed?: CompletedEvent) => {
       read(completed).then(done, rejected);
@@ -206,15 +206,13 @@ async function waitForEnd<T>(
           .then(done, rejected);
       }
     };
-    const listen = () => {
-      fleet
-        .events(queue.name)
-        .listen(id, look)
-        .then(listening, (thrown: unknown) => {
-          if (!isOutage(thrown)) fail(thrown);
-          else if (!settled) listenAgain = setTimeout(listen, LISTEN_AGAIN_MS);
-        });
+    const listen = async () => fleet.events(queue.name).listen(id, look);
+    const begin = () => {
+      listen().then(listening, (thrown: unknown) => {
+        if (fleet.isClosed || !isOutage(thrown)) fail(thrown);
+        else if (!settled) beginAgain = setTimeout(begin, LISTEN_AGAIN_MS);
+      });
     };
-    listen();
+    begin();
   });
 }

@@ -144,6 +144,23 @@ describe('a job that can wait', () => {
     expect(await costs()).toMatchObject({ calls: 2, reusedCalls: 1, reusedUsd: 0.001 });
   });
 
+  it('asks again where another job could not use the answer of its batch', async () => {
+    const { fleet, work, batches } = await startFleet((_request, index) =>
+      index === 0 ? leaks('a = fit(all)') : correction('a = = 1'),
+    );
+    const submit = () => addSolutionCheck(fleet, script('one'), { reuse: 'fleet', deadline: '+1d' });
+    batches.endAtOnce();
+    await work();
+    const job = await submit();
+    expect(await job.result()).toMatchObject({ status: 'uncorrected' });
+    expect(await job.view()).toMatchObject({ usage: { calls: 3 } });
+    // Its detection was usable, and its corrections were not.
+    const next = await submit();
+    await next.result();
+    expect(await next.view()).toMatchObject({ usage: { calls: 2 } });
+    expect(batches.lines).toHaveLength(5);
+  });
+
   it('continues by itself where the conversation goes on, and begins the next one in a batch', async () => {
     const { check, work, batches, api } = await startFleet((request, index) => {
       if (request.text.includes('cannot be used')) return leaks('a = fit(all)');

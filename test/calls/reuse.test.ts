@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AgentConfig } from '../../src/agents/agent-config.js';
+import { AgentType } from '../../src/agents/agent-type.js';
+import { LeakageDetectionOutputSchema } from '../../src/agents/outputs.js';
 import { costsOfDay, costsOfRun } from '../../src/calls/budget/read-costs.js';
 import { CallDeferred } from '../../src/calls/call-deferred.js';
 import type { PlannedCall } from '../../src/calls/call-interceptor.js';
 import { chatTransport } from '../../src/calls/openai/chat-transport.js';
 import { sdkTransport } from '../../src/calls/sdk-transport.js';
+import { runnerFor } from '../support/agent-answers.js';
 import {
   errorReply,
+  jsonReply,
   type MessagesApi,
   type Reply,
   refusalReply,
@@ -317,6 +322,42 @@ describe('a call that another job makes now', () => {
     const next = job.interceptor();
     for (const call of [own, CALL]) expect((await job.perform(next, call, server)).class).toBe('answered');
     expect(server.requests).toHaveLength(2);
+  });
+
+  it('is waited for in the queue only once no other conversation of the job is under way: what did not fit is not recorded', async () => {
+    const fit = jsonReply({ answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] });
+    const held: ((reply: Reply) => void)[] = [];
+    api = await startMessagesApi({
+      reply: (_request, index) => (index < 2 ? new Promise((resolve) => held.push(resolve)) : fit),
+    });
+    const server = api;
+    const { running } = await asking(server);
+    const job = fleet.job({ reuse: 'fleet' });
+    const interceptor = job.interceptor({ shortWaitMs: 0 });
+    const order: string[] = [];
+    const review = runnerFor(server)
+      .ask(
+        {
+          agent: new AgentConfig({ agentType: AgentType.leakage }),
+          variables: { code: 'x = 1' },
+          step: 'review',
+          schema: LeakageDetectionOutputSchema,
+        },
+        { interceptors: [interceptor] },
+      )
+      .then(() => order.push('answered'));
+    await server.arrived(2);
+    // The only call of a conversation of its own.
+    const end = interceptor.converse();
+    const asked = job.perform(interceptor, CALL, server).finally(() => order.push('deferred'));
+    const waiting = expect(asked.finally(end)).rejects.toBeInstanceOf(CallDeferred);
+    await expect.poll(() => fleet.client.hget(job.key, 'fleet:awaitsAnswerSince')).not.toBeNull();
+    held[1]?.(textReply('This is no JSON.'));
+    await Promise.all([review, waiting]);
+    expect(order).toEqual(['answered', 'deferred']);
+    expect(server.requests).toHaveLength(3);
+    held[0]?.(textReply('yes'));
+    await running;
   });
 
   it('is waited for no longer than ten minutes', async () => {

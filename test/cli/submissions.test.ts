@@ -1,7 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { Submissions } from '../../src/cli/submissions.js';
+import { locationOf } from '../../src/producers/find-job.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
+import { jobOfKey } from '../../src/producers/job-handle.js';
+import { viewJob } from '../../src/producers/job-view.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { redisOfFile } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -26,6 +29,15 @@ async function clients(prefix: string) {
 
 const SCRIPT = "score = 'the script of this submission'\n";
 
+/** The next submission reaches Redis, and its reply does not come back. */
+function loseReply(proxy: TcpProxy) {
+  proxy.onRequest = (chunk) => {
+    if (!chunk.includes('the script of this submission')) return;
+    proxy.onRequest = undefined;
+    proxy.mode = 'half-open';
+  };
+}
+
 const submitCheck = (fleet: FleetClient, key: string) =>
   addSolutionCheck(fleet, { solution: { content: SCRIPT } }, { key });
 const submitStep = async (fleet: FleetClient, key: string) => {
@@ -41,18 +53,14 @@ it.each([
   async (_what, queue, submit) => {
     const { proxy, broken, direct } = await clients(`lost-${queue}`);
     const submissions = new Submissions(new AbortController().signal);
-    proxy.onRequest = (chunk) => {
-      if (!chunk.includes('the script of this submission')) return;
-      proxy.onRequest = undefined;
-      proxy.mode = 'half-open';
-    };
+    loseReply(proxy);
     const keys: string[] = [];
     const submitting = submissions.addThroughOutage(
       (key) => {
         keys.push(key);
         return submit(broken, key);
       },
-      (job) => job,
+      (key) => jobOfKey(broken, queue, key),
     );
     const jobs = async () => direct.queue(queue).getJobCountByTypes();
     await vi.waitFor(async () => expect(await jobs()).toBe(1), WAIT_LIMIT_MS);
@@ -81,7 +89,7 @@ it('a submission that Redis refuses until somebody changes its permissions is no
       attempts += 1;
       return submitCheck(reader, key);
     },
-    (job) => job,
+    (key) => jobOfKey(reader, 'solution-check', key),
   );
   await expect(submitting).rejects.toMatchObject({
     code: 'redis-unreachable',
@@ -90,12 +98,11 @@ it('a submission that Redis refuses until somebody changes its permissions is no
   expect(attempts).toBe(1);
 });
 
-it('an interruption ends the wait for a Redis that is away', async () => {
-  const { proxy, broken } = await clients('interrupted');
+it('an interruption ends the wait for a Redis that is away, and cancels the job whose reply was lost', async () => {
+  const { proxy, broken, direct } = await clients('interrupted');
   const interruption = new AbortController();
   const submissions = new Submissions(interruption.signal);
-  proxy.mode = 'refusing';
-  proxy.cut();
+  loseReply(proxy);
   let attempts = 0;
   const submitting = submissions.addThroughOutage(
     (key) => {
@@ -103,8 +110,15 @@ it('an interruption ends the wait for a Redis that is away', async () => {
       if (attempts === 2) interruption.abort();
       return submitCheck(broken, key);
     },
-    (job) => job,
+    (key) => jobOfKey(direct, 'solution-check', key),
   );
+  const queue = direct.queue('solution-check');
+  await vi.waitFor(async () => expect(await queue.getJobCountByTypes()).toBe(1), WAIT_LIMIT_MS);
+  proxy.mode = 'refusing';
+  proxy.cut();
   await expect(submitting).rejects.toMatchObject({ name: 'AbortError' });
   expect(attempts).toBe(2);
+  await submissions.cancelAll();
+  const [job] = await queue.getJobs();
+  expect((await viewJob(direct, locationOf(direct, job?.id ?? ''))).state).toBe('cancelled');
 });

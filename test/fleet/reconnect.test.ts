@@ -1,6 +1,9 @@
-import { setTimeout as passes } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as passes } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { cancelJob } from '../../src/producers/cancel-job.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
 import { startMessagesApi } from '../support/messages-api.js';
@@ -109,6 +112,31 @@ describe.concurrent('Redis away for ten seconds', () => {
       const job = await submitAgain(test.fleet);
       expect((await job.wait()).state).toBe('completed');
     }
+  });
+
+  it('a wait that begins meanwhile goes on, unless its client is closed', async ({ onTestFinished }) => {
+    const redis = await startTestRedis();
+    onTestFinished(() => redis.stop());
+    const open = () => FleetClient.open({ redisUrl: redis.url, prefix: 'waits' });
+    const [fleet, closing] = [await open(), await open()];
+    onTestFinished(() => fleet.close());
+    const { id } = await addSolutionCheck(fleet, script('waited for'));
+    const next = ({ client }: FleetClient, event: 'close' | 'ready') =>
+      new Promise<void>((resolve) => client.once(event, resolve));
+    const lost = [next(fleet, 'close'), next(closing, 'close')];
+    await redis.kill();
+    await Promise.all(lost);
+    const ended = expect(waitForJob(closing, id)).rejects.toThrow(/closed/);
+    // It has failed to read the events once: without a connection, commands fail at once.
+    await nextTurn();
+    await closing.close();
+    await ended;
+    const waited = waitForJob(fleet, id);
+    const back = next(fleet, 'ready');
+    await redis.restart();
+    await back;
+    await cancelJob(fleet, id);
+    expect((await waited).state).toBe('cancelled');
   });
 });
 

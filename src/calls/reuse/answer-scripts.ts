@@ -24,12 +24,14 @@ local function answer_in(reference, digest)
   return found[3], found[2], job
 end
 
--- The answer of a batch that came too late for its job, as 'answer_in' says it: the job has ended and does not use it.
+-- The answer of a batch that came too late for its job, as 'answer_in' says it: the job has ended without using it. An
+-- answer that was used is found where all are, unless it was withdrawn.
 local function unclaimed_answer(asked, digest)
   local line, number, job = string.match(asked or '', '^batch (%S+) (%d+) (.*)$')
   if not line then return nil end
-  local found = redis.call('HMGET', job, LEDGER .. ':' .. number .. ':line', 'timestamp', 'finishedOn')
-  if found[1] ~= line or not found[3] then return nil end
+  local field = LEDGER .. ':' .. number
+  local found = redis.call('HMGET', job, field .. ':line', 'timestamp', 'finishedOn', field .. ':used')
+  if found[1] ~= line or not found[3] or found[4] then return nil end
   return answer_in(number .. ' ' .. (found[2] or '-') .. ' ' .. job, digest)
 end
 

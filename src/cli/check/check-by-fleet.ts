@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { mapInChunks } from '../../event-loop.js';
 import { NOW } from '../../producers/add-options.js';
+import { jobOfKey } from '../../producers/job-handle.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { Solution } from '../../queues/common.js';
 import { withSession } from '../session.js';
@@ -37,7 +38,7 @@ export const checkByFleet: CheckFiles = ({
         try {
           const handle = await submissions.addThroughOutage(
             (key) => addSolutionCheck(fleet, { solution, ...fields }, { ...options, key }),
-            (job) => job,
+            (key) => jobOfKey(fleet, 'solution-check', key),
           );
           return await handle.result();
         } catch (thrown) {

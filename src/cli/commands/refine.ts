@@ -93,9 +93,10 @@ async function refineByFleet(
   step: RefinementStep,
   { budgetUsd }: BudgetOption,
 ): Promise<Refined> {
-  const [{ withSession }, { addRefinementStep }, { warnWithoutWorker }] = await Promise.all([
+  const [{ withSession }, { addRefinementStep }, { jobOfKey }, { warnWithoutWorker }] = await Promise.all([
     import('../session.js'),
     import('../../producers/flows/refinement-step.js'),
+    import('../../producers/job-handle.js'),
     import('../warn-without-worker.js'),
   ]);
   return withSession(config, { work: true, isolated: true }, async (fleet, submissions) => {
@@ -103,7 +104,7 @@ async function refineByFleet(
     const options = { deadline: NOW, ...(budgetUsd === undefined ? {} : { budgetUsd }) };
     const handles = await submissions.addThroughOutage(
       (key) => addRefinementStep(fleet, step, { ...options, key }),
-      ({ extract }) => extract,
+      (key) => jobOfKey(fleet, 'extract', key),
     );
     const extracted = await handles.extract.result();
     return { summary: (await handles.summarize.result()).summary, extracted };
