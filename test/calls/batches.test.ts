@@ -265,11 +265,11 @@ it('a crash of every worker at any point loses nothing and sends nothing twice',
     crashes.map(async ({ point, jobs, work, batches, api, costs, left }) => {
       batches.endAtOnce();
       const worker = await work();
-      for (const job of jobs)
-        expect(await job.result(), point).toMatchObject({
-          status: 'clean',
-          usage: { calls: 1, costUsd: 0.001 },
-        });
+      for (const job of jobs) {
+        expect(await job.result(), point).toMatchObject({ status: 'clean' });
+        // Of all attempts: on a busy machine the lock may run out once more.
+        expect(await job.view(), point).toMatchObject({ usage: { calls: 1, costUsd: 0.001 } });
+      }
       const ids = batches.lines.map(({ custom_id }) => custom_id);
       expect([ids.length, new Set(ids).size, api.requests.length], point).toEqual([2, 2, 0]);
       expect(await costs(), point).toMatchObject({ calls: 2, spentUsd: 0.002, reservedUsd: 0 });
@@ -291,7 +291,8 @@ it('a worker that is paused before it sends a batch cancels it if another worker
   await expect.poll(() => batches.batches[1]?.status).toBe('canceling');
   paused.kill('SIGKILL');
   batches.endAtOnce();
-  expect(await job.result()).toMatchObject({ usage: { calls: 1, costUsd: 0.001 } });
+  await job.result();
+  expect(await job.view()).toMatchObject({ usage: { calls: 1, costUsd: 0.001 } });
   expect(await costs()).toMatchObject({ calls: 1, spentUsd: 0.001, reservedUsd: 0 });
   expect(api.requests).toHaveLength(0);
   await worker.stop(1_000);
