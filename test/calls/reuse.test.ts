@@ -326,9 +326,9 @@ describe('a call that another job makes now', () => {
 
   it('is waited for in the queue only once no other conversation of the job is under way: what did not fit is not recorded', async () => {
     const fit = jsonReply({ answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] });
-    const held: ((reply: Reply) => void)[] = [];
+    const answerLater: ((reply: Reply) => void)[] = [];
     api = await startMessagesApi({
-      reply: (_request, index) => (index < 2 ? new Promise((resolve) => held.push(resolve)) : fit),
+      reply: (_request, index) => (index < 2 ? new Promise((resolve) => answerLater.push(resolve)) : fit),
     });
     const server = api;
     const { running } = await asking(server);
@@ -352,11 +352,11 @@ describe('a call that another job makes now', () => {
     const asked = job.perform(interceptor, CALL, server).finally(() => order.push('deferred'));
     const waiting = expect(asked.finally(end)).rejects.toBeInstanceOf(CallDeferred);
     await expect.poll(() => fleet.client.hget(job.key, 'fleet:awaitsAnswerSince')).not.toBeNull();
-    held[1]?.(textReply('This is no JSON.'));
+    answerLater[1]?.(textReply('This is no JSON.'));
     await Promise.all([review, waiting]);
     expect(order).toEqual(['answered', 'deferred']);
     expect(server.requests).toHaveLength(3);
-    held[0]?.(textReply('yes'));
+    answerLater[0]?.(textReply('yes'));
     await running;
   });
 
