@@ -327,6 +327,40 @@ describe('a helper that gives one table statistics of another', () => {
     expect(text).toMatch(/^Not rewritten/);
   });
 
+  const SHARES = '        out["n"] = frame[c].map(source.groupby(c).size() / COUNT).fillna(0)';
+
+  it('REQ-SF-019: divides counts of the training rows by their number', async () => {
+    const helper = HELPER.with(6, SHARES.replace('COUNT', 'len(source)'));
+    const text = await repairOf([...helper, ...DATA, 'X = add_means(data, data, y)', ...SPLIT]);
+    expect(text).toContain('X = add_means(data, data.iloc[fit_rows], y.iloc[fit_rows])');
+  });
+
+  it.each([
+    ['a value for each row is a sum over its columns', 'out["total"] = source[["a", "b"]].sum(axis=1)'],
+    ['it is a number of different values in its columns', 'out["total"] = source[["a", "b"]].nunique(1)'],
+    ['it is a sum up to the row', 'out["total"] = source["a"].agg("cumsum")'],
+    ['it is what a function gives', 'out["total"] = source["a"].agg(lambda s: s.cumsum())'],
+    ['only another column is filled', 'out["age"] = out["age"].fillna(0); frame[c].map(means)'],
+    ['a group that is not there stops the lookup', 'out["m"] = means.loc[frame[c]].values'],
+    ['it stops a list of lookups', 'out["m"] = [means[z] for z in frame[c]]'],
+    ['whole numbers cannot be missing', 'out["m"] = frame[c].map(means).astype(int)'],
+    ['counts are divided by the number of all rows', SHARES.trim().replace('COUNT', 'len(frame)')],
+    ['that number has a name', `count = frame.shape[0]; ${SHARES.trim().replace('COUNT', 'count')}`],
+  ])('REQ-SF-019: is not rewritten if %s', async (_, more) => {
+    const [line = '', other = ''] = more.split('; ');
+    const lookup = other.startsWith('frame') ? `out[c] = ${other}` : other;
+    const lines = [line, lookup].filter((one) => one !== '').map((one) => `        ${one}`);
+    const helper = [...HELPER.slice(0, other === '' ? 7 : 6), ...lines, ...HELPER.slice(7)];
+    const text = await repairOf([...helper, ...DATA, 'X = add_means(data, data, y)', ...SPLIT]);
+    expect(text).toMatch(/^Not rewritten/);
+  });
+
+  it('REQ-SF-019: is not rewritten if it gets the number of all rows', async () => {
+    const helper = HELPER.with(6, SHARES.replace('COUNT', 'y'));
+    const text = await repairOf([...helper, ...DATA, 'X = add_means(data, data, len(data))', ...SPLIT]);
+    expect(text).toMatch(/^Not rewritten/);
+  });
+
   it.each([
     ['rows change in the helper', '    return out.dropna()'],
     ['a model would stop at groups that the training rows lack', '    return out.replace(0, np.nan)'],

@@ -1,4 +1,4 @@
-import type { Call, Expr, FunctionDefinition, Module } from '../syntax/ast.js';
+import type { Argument, Call, Expr, FunctionDefinition, Module } from '../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
@@ -72,20 +72,36 @@ export function mentionsRows(watched: ReadonlyMap<string, readonly unknown[]>): 
   return (value) => [...namesInExpression(value)].some(({ id }) => (watched.get(id)?.length ?? 0) > 0);
 }
 
+/** A call of a helper that takes nothing but statistics of some of its arguments. */
+export interface SummarizedCall {
+  readonly helper: FunctionDefinition;
+  /** Parameters that get rows, and those of them that are only summarized. */
+  readonly ofRows: ReadonlySet<string>;
+  readonly parameters: ReadonlySet<string>;
+  /** The arguments of these. */
+  readonly values: readonly Expr[];
+}
+
 /**
- * The arguments of a call of which the only helper of this name takes nothing but statistics, as the second one in
- * `add_means(frame, frame)`.
+ * A call whose only helper of this name takes nothing but statistics of some arguments, as of the second one in
+ * `add_means(frame, frame)`; nothing where there are none.
  */
-export function summarizedArguments(module: Module, call: Call, holdsRows: HoldsRows): readonly Expr[] {
-  if (call.callee.type !== 'name') return [];
+export function summarizedCall(module: Module, call: Call, holdsRows: HoldsRows): SummarizedCall | undefined {
+  if (call.callee.type !== 'name') return undefined;
   const [helper, ...others] = helpersOf(module, call);
-  if (helper === undefined || others.length > 0) return [];
-  const passed = argumentsByParameter(call, helper);
-  const ofRows = [...passed].filter(([, value]) => holdsRows(value));
-  const summarized = summarizedParameters(module, helper, new Set(ofRows.map(([name]) => name)));
-  return ofRows.flatMap(([name, value]) =>
-    summarized.has(name) && rootName(value) !== undefined ? [value] : [],
+  if (helper === undefined || others.length > 0) return undefined;
+  const passed = [...argumentsByParameter(call, helper)].filter(([, value]) => holdsRows(value));
+  const ofRows = new Set(passed.map(([name]) => name));
+  const parameters = summarizedParameters(module, helper, ofRows);
+  const values = passed.flatMap(([name, value]) =>
+    parameters.has(name) && rootName(value) !== undefined ? [value] : [],
   );
+  return values.length === 0 ? undefined : { helper, ofRows, parameters, values };
+}
+
+/** The arguments of a call of which its helper takes nothing but statistics. */
+export function summarizedArguments(module: Module, call: Call, holdsRows: HoldsRows): readonly Expr[] {
+  return summarizedCall(module, call, holdsRows)?.values ?? [];
 }
 
 /** Whether a computation is a call of a helper of the script that gives back no rows of what it gets. */
@@ -107,9 +123,48 @@ function argumentsByParameter(call: Call, helper: FunctionDefinition): ReadonlyM
 }
 
 /** Statistics that are one value, or one for each group: no value for each row. */
-const SUMMARIZES =
-  /^(agg|aggregate|mean|median|std|var|min|max|sum|count|size|nunique|quantile|value_counts)$/;
+const SUMMARIZES = /^(mean|median|std|var|min|max|sum|count|size|nunique|quantile|value_counts)$/;
+const AGGREGATES = /^agg(regate)?$/;
+/** Arguments that leave a statistic one value for each column or group. */
+const PLAIN_OPTIONS = /^(ddof|numeric_only|skipna|min_count|dropna|normalize|q|interpolation|ascending)$/;
 const GROUPS = /^group_?by$/;
+
+/** `rows.mean()`, `groups["a"].agg(["mean", "std"])`: not `rows.sum(axis=1)`, which gives a value for each row. */
+export function isStatisticCall({ callee, args }: Call): boolean {
+  if (callee.type !== 'attribute') return false;
+  if (AGGREGATES.test(callee.name)) return args.length > 0 && args.every(isNamedStatistic);
+  return (
+    SUMMARIZES.test(callee.name) &&
+    args.every(({ name, star, value }, at) => {
+      if (star !== '') return false;
+      if (name === 'axis') return value.type === 'constant' && /^(0|index)$/.test(`${value.value}`);
+      if (name === undefined) return callee.name === 'quantile' && at === 0;
+      return PLAIN_OPTIONS.test(name);
+    })
+  );
+}
+
+/** `"mean"`, `["mean", "std"]`, `{"a": "mean"}`, `total=("a", "sum")`, each by a name that is known. */
+function isNamedStatistic({ name, star, value }: Argument): boolean {
+  if (star !== '' || name === 'axis') return false;
+  if (name !== undefined && !/^(func|arg)$/.test(name) && value.type === 'sequence')
+    return value.items.length === 2 && isStatisticName(value.items[1]);
+  if (value.type === 'sequence') return value.items.length > 0 && value.items.every(isStatisticName);
+  if (value.type !== 'dictionary') return isStatisticName(value);
+  return value.entries.every(
+    ({ value: one }) =>
+      isStatisticName(one) ||
+      (one.type === 'sequence' && one.items.length > 0 && one.items.every(isStatisticName)),
+  );
+}
+
+function isStatisticName(value: Expr | undefined): boolean {
+  if (value?.type === 'constant') return typeof value.value === 'string' && SUMMARIZES.test(value.value);
+  const isOfNumpy =
+    value?.type === 'attribute' && value.object.type === 'name' && /^(np|numpy)$/.test(value.object.id);
+  return isOfNumpy && SUMMARIZES.test(value.name);
+}
+
 const MAX_HELPERS = 4;
 
 /**
@@ -181,21 +236,29 @@ function isInStatistic(
     if (outer.type === 'subscript' && outer.object === inner) {
       if (!outer.indices.every(goTogether)) return false;
     } else if (outer.type === 'attribute' && outer.object === inner) {
+      const around = parents[parents.indexOf(outer) + 1];
+      if (outer.name === 'shape' || (outer.name === 'size' && !isCalled(outer, around))) return true;
       if (/^(T|values|index|loc|iloc|at|iat)$/.test(outer.name)) return false;
     } else if (outer.type === 'call' && outer.callee === inner) {
       if (!goTogether(outer)) return false;
-      const called = calleeName(outer);
-      if (SUMMARIZES.test(called)) return outer.callee.type === 'attribute';
-      if (!GROUPS.test(called)) return false;
+      if (isStatisticCall(outer)) return true;
+      if (!GROUPS.test(calleeName(outer)) || outer.args.some((argument) => argument.name === 'axis'))
+        return false;
     } else if (outer.type === 'call' && GROUPS.test(calleeName(outer))) {
       // The groups of other values.
       if (!goTogether(outer)) return false;
+    } else if (outer.type === 'call' && outer.callee.type === 'name' && outer.callee.id === 'len') {
+      return true;
     } else {
       return outer.type === 'call' && isHandedOver(module, outer, inner, { known, ofRows, depth });
     }
     inner = outer;
   }
   return false;
+}
+
+function isCalled(method: Expr, around: Expr | undefined): boolean {
+  return around?.type === 'call' && around.callee === method;
 }
 
 /** Whether another helper takes nothing but statistics of an argument and of all rows beside it. */

@@ -51,7 +51,7 @@ export function openLookups(change: ScriptChange): OpenLookup[] {
         const values = isFunction ? second?.value : first?.value;
         if (!isMap && part.callee.name !== 'merge') continue;
         if (rows === undefined || values === undefined || !scored.has(rootName(rows) ?? '')) continue;
-        const maker = learned.get(rootName(values) ?? '');
+        const maker = makerOf(learned, values);
         if (maker === undefined || isFilled(own, part, module)) continue;
         if (!stops && !maker.counts) continue;
         const fallback = isMap
@@ -68,6 +68,17 @@ export function leavesGroupsOut(change: ScriptChange): string | undefined {
   return openLookups(change).length === 0 && !fillsKnownGroupsAlone(change)
     ? undefined
     : 'rows of a group that the training part lacks would have no value, at which the model stops';
+}
+
+/** How the values of a lookup are made: `means`, `counts / len(part)`. */
+function makerOf(learned: ReadonlyMap<string, LearnedByGroup>, values: Expr): LearnedByGroup | undefined {
+  const maker = learned.get(rootName(values) ?? '');
+  if (maker !== undefined || values.type !== 'binary') return maker;
+  const makers = [...namesInExpression(values)].flatMap(({ id }) => learned.get(id) ?? []);
+  const [first] = makers;
+  const isProduct = values.operator === '/' || values.operator === '*';
+  const counts = isProduct && values.left.type === 'name' && makers.length === 1 && first?.counts === true;
+  return first === undefined ? undefined : { text: '', isDictionary: false, counts };
 }
 
 /** How a variable with a statistic for each group is made. */
@@ -92,6 +103,8 @@ function learnedByGroup({ after }: ScriptChange): Map<string, LearnedByGroup> {
         isDictionary: text.includes('.to_dict('),
         counts: /\.value_counts\(/.test(text) || isCount(text),
       });
+    const derived = target?.type === 'name' ? makerOf(learned, statement.value) : undefined;
+    if (target?.type === 'name' && derived !== undefined) learned.set(target.id, derived);
     const loop = loopOverGroups(module, statement);
     const filled = target?.type === 'subscript' ? rootName(target) : undefined;
     const [key] = target?.type === 'subscript' ? target.indices : [];

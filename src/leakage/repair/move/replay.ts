@@ -12,7 +12,7 @@ import {
 } from '../../syntax/walk.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
 import { COUNTS, missingWithoutKeys, STOPS_AT_GAPS } from '../group-fallback.js';
-import { dividedByRows } from '../number-of-rows.js';
+import { dividedByNumberOfRows, dividedByRows } from '../number-of-rows.js';
 import { OrderedEffects } from '../order/ordered-effects.js';
 import { worksRowByRow } from './dependence.js';
 import { type GroupTransform, groupTransformIn } from './group-transform.js';
@@ -123,6 +123,8 @@ export class Replay {
     const edits: TextEdit[] = [...named].map(([node, text]) => ({ start: node.start, end: node.end, text }));
     const covered = (part: Span): boolean =>
       edits.some((edit) => part.start < edit.end && edit.start < part.end);
+    const number = dividedByNumberOfRows(this.#context.module, this.#expressionsOf(span));
+    if (number !== undefined) throw new NotReplayable(`\`${number.id}\` is the number of all rows`);
     const ofTraining = new Set<Expr>(dividedByRows(this.#expressionsOf(span)));
     for (const part of this.#expressionsOf(span)) {
       if (covered(part)) continue;

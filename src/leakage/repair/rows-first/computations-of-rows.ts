@@ -1,6 +1,6 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
-import type { Call, Expr, FunctionDefinition, Stmt } from '../../syntax/ast.js';
+import type { Argument, Call, Expr, FunctionDefinition, Stmt } from '../../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
@@ -14,9 +14,10 @@ import { overlapOf, type Region, sameRows } from '../../values/region.js';
 import { countText } from '../../values/work.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
 import { STOPS_AT_GAPS } from '../group-fallback.js';
-import { helpersOf, summarizedArguments, whyNotOnlyLearned } from '../helper-calls.js';
-import { dividedByRows } from '../number-of-rows.js';
+import { helpersOf, type SummarizedCall, summarizedCall, whyNotOnlyLearned } from '../helper-calls.js';
+import { dividedByNumberOfRows, dividedByRows, numberBehind, tableOfNumber } from '../number-of-rows.js';
 import { isRowValue } from '../row-values.js';
+import { whyWithoutValue } from '../values-of-groups.js';
 import {
   clustersOfAllRows,
   type QuantileBins,
@@ -108,6 +109,8 @@ export class Saying {
         if (!isLeaky && !parts.some((part) => part.type === 'name' && learned.has(part.id))) continue;
         if (isLeaky)
           for (const target of statement.targets) if (target.type === 'name') learned.add(target.id);
+        const number = dividedByNumberOfRows(this.#context.module, parts);
+        if (number !== undefined) throw new NotSaid(`\`${number.id}\` is the number of all rows`);
         for (const name of dividedByRows(parts))
           if (hasRows(this.#context, this.#leak, name.id))
             edits.push({ start: name.end, end: name.end, text: this.#earlier.ofFrame });
@@ -204,13 +207,15 @@ export class Saying {
       if (reason !== undefined) throw new NotSaid(reason);
     }
     const { statement } = leak;
-    const learnedFrom = this.#learnedFrom(node);
-    if (learnedFrom.length > 0) {
-      const { source } = this.#context;
-      const isFilled = helpers.every(({ start, end }) => /\.fillna\(/.test(source.slice(start, end)));
-      if (!isFilled && STOPS_AT_GAPS.test(source))
-        throw new NotSaid('groups that the training part lacks would have no value');
-      return learnedFrom.flatMap((value) => this.#pick(value));
+    const { source, module } = this.#context;
+    const isNumberOfRows = ({ value }: Argument): boolean =>
+      tableOfNumber(numberBehind(module, value, node)) !== undefined;
+    if (node.args.some(isNumberOfRows)) throw new NotSaid('a helper gets the number of all rows');
+    const summarized = this.#learnedFrom(node);
+    if (summarized !== undefined) {
+      const reason = whyWithoutValue(module, summarized, STOPS_AT_GAPS.test(source));
+      if (reason !== undefined) throw new NotSaid(reason);
+      return summarized.values.flatMap((value) => this.#pick(value));
     }
     const targets = statement.type === 'assign' ? statement.targets : [];
     for (const target of targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one]))) {
@@ -227,13 +232,13 @@ export class Saying {
   }
 
   /** `add_means(frame, frame)`: the tables that a helper only takes statistics of, beside one that it gives back. */
-  #learnedFrom(node: Call): readonly Expr[] {
+  #learnedFrom(node: Call): SummarizedCall | undefined {
     const isOfRows = (value: Expr): boolean =>
       [...namesInExpression(value)].some(({ id }) => hasRows(this.#context, this.#leak, id));
-    const learned = summarizedArguments(this.#context.module, node, isOfRows);
+    const summarized = summarizedCall(this.#context.module, node, isOfRows);
     // A helper that gives no rows back gets the rows to learn from alone.
-    const isAll = node.args.every(({ value }) => learned.includes(value) || !isOfRows(value));
-    return isAll ? [] : learned;
+    const isAll = node.args.every(({ value }) => summarized?.values.includes(value) || !isOfRows(value));
+    return isAll ? undefined : summarized;
   }
 
   /** Statistics of one group after another: the loop goes over the groups of the training rows. */
