@@ -327,10 +327,10 @@ describe('a helper that gives one table statistics of another', () => {
     expect(text).toMatch(/^Not rewritten/);
   });
 
-  const SHARES = '        out["n"] = frame[c].map(source.groupby(c).size() / COUNT).fillna(0)';
+  const FRACTION = '        out["n"] = frame[c].map(source.groupby(c).size() / COUNT).fillna(0)';
 
   it('REQ-SF-019: divides counts of the training rows by their number', async () => {
-    const helper = HELPER.with(6, SHARES.replace('COUNT', 'len(source)'));
+    const helper = HELPER.with(6, FRACTION.replace('COUNT', 'len(source)'));
     const text = await repairOf([...helper, ...DATA, 'X = add_means(data, data, y)', ...SPLIT]);
     expect(text).toContain('X = add_means(data, data.iloc[fit_rows], y.iloc[fit_rows])');
   });
@@ -344,8 +344,8 @@ describe('a helper that gives one table statistics of another', () => {
     ['a group that is not there stops the lookup', 'out["m"] = means.loc[frame[c]].values'],
     ['it stops a list of lookups', 'out["m"] = [means[z] for z in frame[c]]'],
     ['whole numbers cannot be missing', 'out["m"] = frame[c].map(means).astype(int)'],
-    ['counts are divided by the number of all rows', SHARES.trim().replace('COUNT', 'len(frame)')],
-    ['that number has a name', `count = frame.shape[0]; ${SHARES.trim().replace('COUNT', 'count')}`],
+    ['counts are divided by the number of all rows', FRACTION.trim().replace('COUNT', 'len(frame)')],
+    ['that number has a name', `count = frame.shape[0]; ${FRACTION.trim().replace('COUNT', 'count')}`],
   ])('REQ-SF-019: is not rewritten if %s', async (_, more) => {
     const [line = '', other = ''] = more.split('; ');
     const lookup = other.startsWith('frame') ? `out[c] = ${other}` : other;
@@ -356,7 +356,7 @@ describe('a helper that gives one table statistics of another', () => {
   });
 
   it('REQ-SF-019: is not rewritten if it gets the number of all rows', async () => {
-    const helper = HELPER.with(6, SHARES.replace('COUNT', 'y'));
+    const helper = HELPER.with(6, FRACTION.replace('COUNT', 'y'));
     const text = await repairOf([...helper, ...DATA, 'X = add_means(data, data, len(data))', ...SPLIT]);
     expect(text).toMatch(/^Not rewritten/);
   });

@@ -102,6 +102,11 @@ describe('what is learned before a split with a seed', () => {
       '(df["fare"] == "high").astype(int)',
     ],
     [
+      'become numbers on the way',
+      ['df["fare"] = df["fare"].fillna("0").astype(int)'],
+      'df["fare"].fillna("0").astype(int)',
+    ],
+    [
       'are mapped by a dictionary',
       ['df["fare"] = df["fare"].map({"low": 0, "high": 1})'],
       'df["fare"].map({"low": 0, "high": 1})',
@@ -132,9 +137,38 @@ describe('what is learned before a split with a seed', () => {
     const scaled = ['for c in cols:', '    d[c] = d[c] / 1000'];
     expect(await repairOf(script(helper([]), { split }))).toContain(taken);
     expect(await repairOf(script(helper(scaled), { split }))).toContain(taken);
-    for (const change of ['d["fare"] = d["fare"] > 9', 'd = d.rename(columns={"price": "fare"})'])
-      expect(await repairOf(script(helper([change]), { split }))).toMatch(/^Not rewritten/);
+    const changes = [
+      'd["fare"] = d["fare"] > 9',
+      'd = d.rename(columns={"price": "fare"})',
+      'd["fare"].replace({0: 1, 1: 0}, inplace=True)',
+      'turn(d)',
+      'd = turn(d)',
+      'return d.assign(fare=9 - d["fare"])',
+      'return pd.DataFrame({"km": d["usual"], "zone": 1, "fare": 9 - d["fare"]})',
+    ];
+    const turn = ['def turn(d):', '    d["fare"] = 9 - d["fare"]', '    return d'];
+    for (const change of changes)
+      expect(await repairOf(script([...turn, ...helper([change])], { split }))).toMatch(/^Not rewritten/);
+    for (const between of ['turn(df)', 'df["fare"] = np.where(df["km"].fillna(0) > 3, 1, 0)'])
+      expect(await repairOf(script([...turn, ...helper([])], { between: [between], split }))).toMatch(
+        /^Not rewritten/,
+      );
   });
+
+  it.each(['int', 'float'])(
+    'takes them from the table of the helper as %s, if they are split so',
+    async (type) => {
+      const split = 'train_test_split(X, y, stratify=y, random_state=1)';
+      const helper = inHelper('d = d.copy()', 'd').with(
+        2,
+        '    d["n"] = d.groupby("zone")["km"].transform("mean")',
+      );
+      const source = script(helper, { split });
+      expect(await repairOf(source.replace('y = df["fare"]', `y = df["fare"].astype(${type})`))).toContain(
+        `stratify=d["fare"].astype(${type}), random_state=1)`,
+      );
+    },
+  );
 
   it('fills the rows of groups that the training part lacks', async () => {
     const means = 'means = df.groupby("zone")["fare"].mean()';

@@ -64,6 +64,16 @@ export function whyNotOnlyLearned(module: Module, helper: FunctionDefinition, de
   return undefined;
 }
 
+/** Whether a call hands a variable to a function of the script that may change it. */
+export function mayChangeArguments(module: Module, call: Call, name?: string): boolean {
+  const isPassed = call.args.some(
+    ({ value }) => value.type === 'name' && (name === undefined || value.id === name),
+  );
+  return (
+    isPassed && helpersOf(module, call).some((helper) => whyNotOnlyLearned(module, helper) !== undefined)
+  );
+}
+
 /** Whether an expression holds rows. */
 export type HoldsRows = (value: Expr) => boolean;
 

@@ -3,6 +3,7 @@ import { FIT_METHODS } from '../../library-models/methods.js';
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, namesIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 import { changesIn } from '../check/script-change.js';
+import { mayChangeArguments } from '../helper-calls.js';
 import { drawnTogether } from '../order/figures.js';
 import { OrderedEffects } from '../order/ordered-effects.js';
 import { ANY_COLUMNS, type ColumnResolver, type Columns, joinColumns } from './columns.js';
@@ -39,11 +40,11 @@ export function planMoves(
   resolver: ColumnResolver,
 ): Plan | string {
   const effects = new OrderedEffects(module);
-  const plan = sortStatements(statements, leaks, isRows, resolver, new Set());
+  const plan = sortStatements(module, statements, leaks, isRows, resolver, new Set());
   if (typeof plan === 'string') return plan;
   const drawn = drawnTogether(effects, statements, plan.moved);
   if (drawn.size === 0) return plan;
-  const whole = sortStatements(statements, leaks, isRows, resolver, drawn);
+  const whole = sortStatements(module, statements, leaks, isRows, resolver, drawn);
   if (typeof whole === 'string') return whole;
   // What a drawing shows must not change while it moves.
   for (const statement of drawn) {
@@ -61,6 +62,7 @@ export function planMoves(
 }
 
 function sortStatements(
+  module: Module,
   statements: readonly Stmt[],
   leaks: readonly Leak[],
   isRows: (name: string) => boolean,
@@ -157,6 +159,8 @@ function sortStatements(
       }
     }
     if (computes) {
+      const handed = handedOn(module, statement, isRows);
+      if (handed !== undefined) return `\`${handed}\` is changed by a function between the fit and the split`;
       moved.push(statement);
       note(statement);
       continue;
@@ -170,6 +174,17 @@ function sortStatements(
     }
   }
   return { moved, created, changed, newColumns };
+}
+
+/** The table that a statement hands to a function of the script which may change any of its columns. */
+function handedOn(module: Module, statement: Stmt, isRows: (name: string) => boolean): string | undefined {
+  for (const part of ownExpressions(statement).flatMap((own) => [...expressionsIn(own)])) {
+    if (part.type !== 'call') continue;
+    for (const { value } of part.args)
+      if (value.type === 'name' && isRows(value.id) && mayChangeArguments(module, part, value.id))
+        return value.id;
+  }
+  return undefined;
 }
 
 /** `frame[column] = frame[column].fillna(…)`: the column was there before. */

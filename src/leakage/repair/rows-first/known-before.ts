@@ -1,6 +1,7 @@
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
-import { rootName, statementsIn } from '../../syntax/walk.js';
+import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 import { changesIn, isChangedBetween } from '../divisions.js';
+import { mayChangeArguments } from '../helper-calls.js';
 import { functionAround } from './table-kind.js';
 
 /** The only value that a variable gets between two statements, in the suite of the first. */
@@ -46,16 +47,34 @@ export function isKnownBefore(
 ): boolean {
   if (!isAssignedBefore(module, id, anchor)) return false;
   if (column === undefined) return !isChangedBetween(module, anchor.start, split.start, id);
-  for (const change of changesIn(module, from, split.start, id)) {
-    const fills = /\.fillna\(/.test(module.source.slice(change.statement.start, change.statement.end));
+  for (const { statement, index } of changesIn(module, from, split.start, id)) {
     const isOther =
-      change.index === undefined
-        ? onlyLosesColumns(change.statement, id)
-        : isOfOtherColumn(module.source, change.index, column);
-    // Labels that decide the proportions have no gaps to fill.
-    if (!isOther && !fills) return false;
+      index === undefined ? onlyLosesColumns(statement, id) : isOfOtherColumn(module.source, index, column);
+    // Where all columns are filled, the labels that decide the proportions have no gaps.
+    const isFill = index?.type !== 'constant' && isOnlyFilled(module.source, statement);
+    if (!isOther && !isFill) return false;
   }
-  return true;
+  return !isHandedOn(module, id, from, split.start);
+}
+
+/** `frame = frame.fillna(0)`, `frame[columns] = frame[columns].fillna(0)`, `frame.fillna(0, inplace=True)` */
+function isOnlyFilled(source: string, statement: Stmt): boolean {
+  const value = statement.type === 'assign' || statement.type === 'expression' ? statement.value : undefined;
+  if (value?.type !== 'call' || value.callee.type !== 'attribute' || value.callee.name !== 'fillna')
+    return false;
+  if (statement.type !== 'assign') return true;
+  const [target, other] = statement.targets;
+  const text = (part: Expr): string => source.slice(part.start, part.end);
+  return target !== undefined && other === undefined && text(target) === text(value.callee.object);
+}
+
+/** Whether a line between two offsets hands a variable to a function of the script that may change it. */
+function isHandedOn(module: Module, id: string, from: number, to: number): boolean {
+  return module.body.statements
+    .flatMap((outer) => [...statementsIn(outer)])
+    .filter(({ start, end }) => start >= from && end <= to)
+    .flatMap((statement) => ownExpressions(statement).flatMap((own) => [...expressionsIn(own)]))
+    .some((part) => part.type === 'call' && mayChangeArguments(module, part, id));
 }
 
 /** Whether an index surely names other columns than this one. */
@@ -71,7 +90,7 @@ export function isOfOtherColumn(
  * `frame = frame.drop(columns=…)`, `frame = pd.get_dummies(frame, …)`: columns are left out or replaced by ones of another name.
  * A column that a later line reads by its name is as it was.
  */
-function onlyLosesColumns(statement: Stmt, table: string): boolean {
+export function onlyLosesColumns(statement: Stmt, table: string): boolean {
   const [target, other] = statement.type === 'assign' ? statement.targets : [];
   const value = statement.type === 'assign' || statement.type === 'expression' ? statement.value : undefined;
   if (value?.type !== 'call' || value.callee.type !== 'attribute') return false;

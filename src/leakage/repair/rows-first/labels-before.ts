@@ -4,18 +4,20 @@ import {
   expressionsIn,
   namesInExpression,
   ownExpressions,
+  rootName,
   statementsIn,
 } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
 import { changesIn } from '../divisions.js';
-import { assignedBetween, isKnownBefore, isOfOtherColumn } from './known-before.js';
+import { mayChangeArguments } from '../helper-calls.js';
+import { assignedBetween, isKnownBefore, isOfOtherColumn, onlyLosesColumns } from './known-before.js';
 import { functionAround, lastAssigned } from './table-kind.js';
 
 /** A column of a table by its name. */
 interface PlainColumn {
   readonly frame: string;
   readonly name: string;
-  readonly node: Expr;
+  readonly node: Expr & { type: 'subscript' };
 }
 
 /** Labels that decide the proportions: taken from their table where the script does so later. */
@@ -31,14 +33,19 @@ export function labelsBefore(
   if (made === undefined || column === undefined) return undefined;
   const { frame, name, node } = column;
   const watched = { name, lists: context.watchedLists };
-  if (isKnownBefore(module, frame, anchor, split, watched)) return source.slice(node.start, node.end);
+  // What is done with the column belongs to the labels: texts are in another order than numbers.
+  const after = source.slice(node.end, made.end);
+  if (after.includes('\n')) return undefined;
+  if (isKnownBefore(module, frame, anchor, split, watched)) return source.slice(node.start, made.end);
   // `frame["label"] = (frame["label"] == "Yes").astype(int)`: the labels are made of what they were, row by row.
   const mapping = mappingOf(context, column, anchor, split);
   if (mapping === undefined) return undefined;
   const isKnown =
     isKnownBefore(module, frame, anchor, mapping, watched) &&
     isKnownBefore(module, frame, mapping, split, watched, mapping.end);
-  return isKnown ? source.slice(mapping.value.start, mapping.value.end) : undefined;
+  if (!isKnown) return undefined;
+  const mapped = source.slice(mapping.value.start, mapping.value.end);
+  return after === '' || mapping.value.type === 'call' ? `${mapped}${after}` : `(${mapped})${after}`;
 }
 
 /** The only line that makes the labels of themselves, value by value. */
@@ -77,7 +84,7 @@ function mappingOf(
     if (part.type === 'call')
       return (
         part.callee.type === 'attribute' &&
-        /^(astype|map|replace|eq|ne)$/.test(part.callee.name) &&
+        /^(astype|map|replace|fillna|eq|ne)$/.test(part.callee.name) &&
         isByValue(part.callee.object) &&
         part.args.every(({ value: one }) =>
           [...namesInExpression(one)].every(({ id }) => /^(int|float|bool)$/.test(id)),
@@ -98,7 +105,7 @@ export function labelsInHelper(
   { anchor, entry, split }: { readonly anchor: Stmt; readonly entry: Stmt; readonly split: Stmt },
   table: string,
 ): string | undefined {
-  const { module } = context;
+  const { source, module } = context;
   const helper = functionAround(anchor);
   const made = labels.type === 'name' ? assignedBetween(module, labels.id, entry, split) : labels;
   const column = made === undefined ? undefined : plainColumn(made);
@@ -116,7 +123,9 @@ export function labelsInHelper(
   const watched = { name: column.name, lists: context.watchedLists };
   if (!isKnownBefore(module, column.frame, entry, split, watched, entry.end)) return undefined;
   if (!isCopyOf(context, table, parameter.name, helper, anchor)) return undefined;
-  return keepsColumn(context, helper, value, column.name) ? `${table}["${column.name}"]` : undefined;
+  const label = `${table}${source.slice(column.node.object.end, made?.end)}`;
+  if (label.includes('\n')) return undefined;
+  return keepsColumn(context, helper, value, table, column.name) ? label : undefined;
 }
 
 /** Whether a variable of a helper is its parameter, or a copy of it. */
@@ -129,22 +138,28 @@ function isCopyOf(
 ): boolean {
   const made = lastAssigned(module, table, helper.start, anchor.start);
   if (made === undefined) return table === parameter;
-  const text = source.slice(made.start, made.end).replaceAll(/\s/g, '');
-  return text === `${parameter}.copy()`;
+  return isCopied(source, made) && rootName(made) === parameter;
+}
+
+/** `frame.copy()` */
+function isCopied(source: string, value: Expr): boolean {
+  return /^\w+\.copy\(\)$/.test(source.slice(value.start, value.end).replaceAll(/\s/g, ''));
 }
 
 /** Methods of a whole table that may give a column other values. */
 const REPLACES =
   /^(rename|assign|eval|replace|applymap|set_axis|clip|fillna|transform|apply|pipe|update|pop|insert)$/;
 
-/** Whether no line of a helper gives this column of its tables other values, or moves a row. */
+/** Whether a helper gives its table back, and no line of it gives this column of its tables other values. */
 function keepsColumn(
   { module, watchedLists }: RepairContext,
   helper: FunctionDefinition,
   call: Expr & { type: 'call' },
+  table: string,
   column: string,
 ): boolean {
   const { source } = module;
+  const isTable = (value: Expr | undefined): boolean => value?.type === 'name' && value.id === table;
   const passed = new Map(
     helper.params.map(({ name }, at) => {
       return [name, call.args[at]?.name === undefined ? call.args[at]?.value : undefined] as const;
@@ -161,14 +176,27 @@ function keepsColumn(
   };
   for (const statement of helper.body.statements.flatMap((outer) => [...statementsIn(outer)])) {
     if (/^(function|class|global|delete|augmented|try|with|while)$/.test(statement.type)) return false;
+    if (statement.type === 'return' && !isTable(statement.value)) return false;
     for (const part of ownExpressions(statement).flatMap((own) => [...expressionsIn(own)])) {
-      if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
-      if (part.callee.object.type === 'name' && REPLACES.test(part.callee.name)) return false;
+      if (part.type !== 'call') continue;
+      if (mayChangeArguments(module, part)) return false;
+      if (part.callee.type !== 'attribute') continue;
+      const { object, name } = part.callee;
+      if (object.type === 'name' && REPLACES.test(name)) return false;
+      const index = object.type === 'subscript' ? object.indices.at(-1) : undefined;
+      const isInPlace = part.args.some((argument) => argument.name === 'inplace');
+      if (
+        isInPlace &&
+        (index === undefined || !isOfOtherColumn(source, index, { name: column, lists: watchedLists }))
+      )
+        return false;
     }
     if (statement.type !== 'assign') continue;
     for (const target of statement.targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one]))) {
       if (target.type !== 'subscript') {
         if (target.type !== 'name') return false;
+        if (target.id === table && !isCopied(source, statement.value) && !onlyLosesColumns(statement, table))
+          return false;
         continue;
       }
       const index = target.indices.at(-1);
