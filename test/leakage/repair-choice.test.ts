@@ -110,3 +110,83 @@ describe('a choice on the scored rows', () => {
     expect(await repairOf(script(...lines))).toMatch(/^Not rewritten/);
   });
 });
+
+describe('a choice by the position of the best score', () => {
+  const HELPER = [
+    'def best_threshold(y_true, p):',
+    '    grid = np.arange(0.05, 0.95, 0.01)',
+    '    scores = [f1_score(y_true, p > t) for t in grid]',
+    '    k = int(np.argmax(scores))',
+    '    return grid[k], scores[k]',
+  ];
+  const CALL = 'cut, _ = best_threshold(y_va, p)';
+  const FINAL = 'print("Final Validation Performance:", f1_score(y_va, p > cut))';
+  const LOOP = [
+    'scores = []',
+    'for c in [0.1, 1, 10]:',
+    '    model = LogisticRegression(C=c)',
+    '    model.fit(X_tr, y_tr)',
+    '    scores.append(f1_score(y_va, model.predict(X_va)))',
+    'best_c = [0.1, 1, 10][np.argmax(scores)]',
+  ];
+  const AGAIN = [
+    'model = LogisticRegression(C=best_c)',
+    'model.fit(X_tr, y_tr)',
+    'print("Final Validation Performance:", f1_score(y_va, model.predict(X_va)))',
+  ];
+
+  it('REQ-SF-019: of a helper gets predictions for rows that the model did not see', async () => {
+    const text = await repairOf(script(...HELPER, SPLIT, ...FIT, CALL, FINAL));
+    expect(text.split('\n').slice(-3)).toEqual([
+      'fit_x, choose_x, fit_y, choose_y = train_test_split(X_tr, y_tr, test_size=0.2, random_state=7)',
+      'choose_p = clone(model).fit(fit_x, fit_y).predict_proba(choose_x)[:, 1]',
+      'cut, _ = best_threshold(choose_y, choose_p)',
+    ]);
+  });
+
+  it('REQ-SF-019: of a helper that reads labels from outside is made by a copy of it, whose parameters stay', async () => {
+    const helper = HELPER.map((line) => line.replace('f1_score(y_true', 'f1_score(y_va'));
+    const text = await repairOf(script(SPLIT, ...helper, ...FIT, CALL, FINAL));
+    expect(text).toContain('    scores = [f1_score(choose_y, p > t) for t in grid]');
+    expect(text).toContain('cut, _ = choose_best_threshold(choose_y, choose_p)');
+  });
+
+  it('REQ-SF-019: of candidates that are made again after the loop is made on a part of the training rows', async () => {
+    const scaled = 'X_tr, X_va = np.log1p(X_tr), np.log1p(X_va)';
+    const text = await repairOf(script(SPLIT, scaled, ...LOOP, ...AGAIN));
+    expect(text).toContain(
+      [
+        '    model.fit(fit_x, fit_y)',
+        '    scores.append(f1_score(choose_y, model.predict(choose_x)))',
+        'best_c = [0.1, 1, 10][np.argmax(scores)]',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    [
+      'the score of the helper is read',
+      [
+        ...HELPER,
+        SPLIT,
+        ...FIT,
+        'cut, f1 = best_threshold(y_va, p)',
+        'print("Final Validation Performance:", f1)',
+      ],
+    ],
+    [
+      'the helper gives the score first',
+      [
+        ...HELPER.slice(0, -1),
+        '    return scores[k], grid[k]',
+        SPLIT,
+        ...FIT,
+        'f1, cut = best_threshold(y_va, p)',
+        'print("Final Validation Performance:", f1)',
+      ],
+    ],
+    ['the scores are read again', [SPLIT, ...LOOP, ...AGAIN, 'print(max(scores))']],
+  ])('REQ-SF-019: is left where %s', async (_, lines) => {
+    expect(await repairOf(script(...lines))).toMatch(/^Not rewritten/);
+  });
+});

@@ -18,6 +18,20 @@ export function affectedNames(statements: readonly Stmt[], parts: readonly strin
   const affected = new Set(parts);
   const mentions = (expression: Expr): boolean =>
     [...namesInExpression(expression)].some(({ id }) => affected.has(id));
+  const holdEach = (target: Expr, value: Expr): void => {
+    if (
+      target.type !== 'sequence' ||
+      value.type !== 'sequence' ||
+      target.items.length !== value.items.length
+    ) {
+      if (mentions(value)) hold(target);
+      return;
+    }
+    target.items.forEach((item, at) => {
+      const part = value.items[at];
+      if (part !== undefined && mentions(part)) hold(item);
+    });
+  };
   const hold = (target: Expr): void => {
     const items = target.type === 'sequence' ? target.items : [target];
     for (const item of items) {
@@ -35,8 +49,7 @@ export function affectedNames(statements: readonly Stmt[], parts: readonly strin
         continue;
       }
       for (const inner of statementsIn(outer)) {
-        if (inner.type === 'assign' && mentions(inner.value))
-          for (const target of inner.targets) hold(target);
+        if (inner.type === 'assign') for (const target of inner.targets) holdEach(target, inner.value);
         if (inner.type === 'augmented' && mentions(inner.value)) hold(inner.target);
         if (inner.type === 'for' && mentions(inner.iterable)) hold(inner.target);
         for (const own of ownExpressions(inner)) {
@@ -74,6 +87,18 @@ export function assignedNames(statement: Stmt): string[] {
           .flatMap((target) => (rootName(target) === undefined ? [] : [rootName(target) ?? '']))
       : [],
   );
+}
+
+/** What a statement assigns, fills, or goes through in a loop. */
+export function changedNames(statement: Stmt): string[] {
+  return [...statementsIn(statement)].flatMap((inner) => {
+    if (inner.type === 'for') return [...namesInExpression(inner.target)].map(({ id }) => id);
+    if (inner.type === 'assign') return assignedNames(inner);
+    const call = inner.type === 'expression' && inner.value.type === 'call' ? inner.value : undefined;
+    const name =
+      call?.callee.type === 'attribute' && PUTS_IN.test(call.callee.name) ? rootName(call.callee) : undefined;
+    return name === undefined ? [] : [name];
+  });
 }
 
 /** `print(…)`, `logger.info(…)`, a plot: nothing that a score depends on. */

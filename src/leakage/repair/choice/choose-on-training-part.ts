@@ -19,16 +19,19 @@ import {
   statementsOf,
   type TextEdit,
 } from '../context.js';
+import { helpersOf } from '../helper-calls.js';
+import { givesCandidateFirst, isByPosition, isPositionOrKey } from './by-position.js';
 import {
   assignedNames,
   bestKeyOf,
+  changedNames,
   copyOf,
   isShown,
   isSkip,
   itemsOf,
-  lastWord,
   modelOf,
 } from './candidate-statements.js';
+import { isReadBeforeAssigned } from './read-later.js';
 import { isReadAfter, NotChosen, SelectionPart } from './selection-part.js';
 
 /**
@@ -104,6 +107,7 @@ class Choice {
   #substituted(statement: Stmt): TextEdit[] {
     const edits: TextEdit[] = [];
     const visit = (part: Expr, around: Call | undefined): void => {
+      if (part.type === 'name' && this.#isParameter(part)) return;
       const replacement = part.type === 'constant' ? undefined : this.#part.replacementFor(part);
       if (replacement !== undefined) {
         // A model that gets the features predicts for them, and must not have seen these rows.
@@ -155,6 +159,17 @@ class Choice {
       throw new NotChosen('a model that is trained before the block predicts in it');
   }
 
+  /** A parameter of a function that is written once more: another variable, whatever its name. */
+  #isParameter({ id, start, end }: Name): boolean {
+    return this.#copied.some(
+      (copied) =>
+        copied.type === 'function' &&
+        copied.start <= start &&
+        end <= copied.end &&
+        copied.params.some((parameter) => parameter.name === id),
+    );
+  }
+
   #isMadeHere(name: string): boolean {
     return this.#all().some(
       (inner) =>
@@ -204,6 +219,7 @@ class Choice {
     if (loop === undefined) return this.#copied.length > 0 ? this.#afterSearch() : this.#withoutLoop();
     const choice = this.#leak.statement;
     if (choice.type === 'if' && this.#statements.length === 1) return this.#afterBranch(loop, choice);
+    if (choice.type === 'assign' && isByPosition(choice.value)) return this.#afterPosition(choice);
     return this.#afterLookUp(loop, choice);
   }
 
@@ -229,18 +245,47 @@ class Choice {
   /** `best = grid[np.argmax(scores)]`: only the candidate itself may be read later, not its score. */
   #withoutLoop(): Restated {
     const choice = this.#leak.statement;
-    const isPosition = this.#expressions().some(
-      (part) =>
-        part.type === 'call' &&
-        (/^(argmax|argmin|nanargmax|nanargmin)$/.test(lastWord(part)) ||
-          (/^(max|min)$/.test(lastWord(part)) && part.args.some(({ name }) => name === 'key'))),
-    );
+    const isPosition = this.#expressions().some(isPositionOrKey) || this.#isChosenByHelper(choice);
     if (!isPosition || choice !== this.#statements.at(-1))
       throw new NotChosen('the score of what is chosen is kept beside it');
     const made = new Set(this.#statements.filter((one) => one !== choice).flatMap(assignedNames));
     if (isReadAfter(this.#context.module.body.statements, this.#context.block.end, made))
       throw new NotChosen('the scores of the candidates are read again after the choice');
     return { lines: [], inBranch: [] };
+  }
+
+  /** `best_k = ks[np.argmax(scores)]` after a loop that collects the scores: the script makes the chosen candidate itself. */
+  #afterPosition(choice: Stmt): Restated {
+    if (choice !== this.#statements.at(-1))
+      throw new NotChosen('how the best candidate is looked up is not known');
+    const made = new Set(this.#statements.filter((one) => one !== choice).flatMap(changedNames));
+    if (isReadBeforeAssigned(choice, made))
+      throw new NotChosen('the candidates or their scores are read again after the choice');
+    return { lines: [], inBranch: [] };
+  }
+
+  /** `threshold, _ = best_threshold(y, p)`: a helper that gives the best candidate first, and whose score is not read. */
+  #isChosenByHelper(choice: Stmt): boolean {
+    const { node } = this.#leak;
+    if (choice.type !== 'assign' || choice.value !== node || node.type !== 'call') return false;
+    const [helper, ...others] = helpersOf(this.#context.module, node);
+    if (helper === undefined || others.length > 0 || !givesCandidateFirst(helper)) return false;
+    const readsScored = [...namesIn(helper)].some((name) => {
+      const isOwn =
+        helper.params.some((parameter) => parameter.name === name.id) ||
+        assignedNames(helper).includes(name.id);
+      return !isOwn && this.#part.isScored(name);
+    });
+    const [target, ...more] = choice.targets;
+    const [first, ...rest] = target?.type === 'sequence' ? target.items : [target];
+    const scores = new Set(rest.flatMap((item) => (item?.type === 'name' ? [item.id] : [])));
+    return (
+      !readsScored &&
+      first?.type === 'name' &&
+      more.length === 0 &&
+      rest.every((item) => item?.type === 'name') &&
+      !isReadAfter(this.#context.module.body.statements, choice.end, scores)
+    );
   }
 
   /** `minimize(objective, …)`, `study.optimize(objective)`: what is found may be read later, not how good it was. */
