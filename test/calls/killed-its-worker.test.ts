@@ -131,13 +131,15 @@ describe('what is no crash of a worker', () => {
       },
     });
     api = server;
-    await test.worker(runnerFor(server), { lockMs: 1_000, concurrency: 1 });
+    // A busy worker renews this one in time.
+    const lockMs = 3_000;
+    await test.worker(runnerFor(server), { lockMs, concurrency: 1 });
     const handle = await addSolutionCheck(fleet, script('x = 1\n'));
     await server.arrived(1);
     for (let outage = 0; outage < 3; outage += 1) {
       redis.pause();
       // Longer than the lock, which expires because nothing can renew it.
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await new Promise((resolve) => setTimeout(resolve, lockMs + 500));
       redis.resume();
       await logged('the lock of a job');
       (test.logLines as unknown[]).length = 0;
