@@ -1,4 +1,4 @@
-import { ownBlock, sharedBlocks } from './findings/block.js';
+import { reportedBlock, sharedBlocks } from './findings/block.js';
 import { coverageOf, type ScriptCoverage } from './findings/coverage.js';
 import { findLeaks, type Leak } from './findings/find-leaks.js';
 import { Interpreter, type NotFollowed } from './interpret/interpreter.js';
@@ -140,7 +140,7 @@ async function analyzeNow(source: string, watch: number, earlier: number): Promi
       explanation: explain(leak, interp.lineOf),
       whatToDo: whatToDo(leak),
       computations: leak.nodes.map(spanOf),
-      ownBlock: ownBlock(source, leak),
+      ownBlock: reportedBlock(source, leak),
       flow: flowOf(leak),
     };
   });

@@ -1,4 +1,5 @@
 import type { Span, Stmt, Suite } from '../syntax/ast.js';
+import { functionAround } from '../syntax/walk.js';
 import type { Leak } from './find-leaks.js';
 
 /** Longer blocks are not reported: the reader gets the leaky statement alone. */
@@ -67,6 +68,14 @@ function blockOfChoice(source: string, choice: Stmt, scoredBy: Stmt): Span {
   return whole === undefined || lineCount(source, whole) > MAX_LINES ? own : whole;
 }
 
+/** From the function that scores a candidate, `def objective(trial)`, through the choice beside it; nothing where they are far apart. */
+function blockFromObjective(source: string, { statement, scoredBy }: Leak): Span | undefined {
+  const objective = scoredBy === undefined ? undefined : functionAround(scoredBy);
+  if (objective === undefined || objective.suite !== statement.suite) return undefined;
+  const whole = spanOf(source, statementsBetween(objective, statement));
+  return whole === undefined || lineCount(source, whole) > MAX_LINES ? undefined : whole;
+}
+
 /** The block of one leak, as if the script had no other. */
 export function ownBlock(source: string, leak: Leak): Span {
   return leak.scoredBy === undefined
@@ -75,16 +84,38 @@ export function ownBlock(source: string, leak: Leak): Span {
 }
 
 /**
+ * The block that a leak is reported at: where a helper is right as it is, its call with the wrong rows; where the folds are taken in
+ * a function, the line that makes the splitter; of the candidates of a study, also the function that scores one.
+ */
+export function reportedBlock(source: string, leak: Leak): Span {
+  const { kind, statement, joinedBy } = leak;
+  if (leak.isAtCall === true && leak.calledBy !== undefined)
+    return blockOf(source, leak.calledBy, leak.split?.statement);
+  const isMadeElsewhere =
+    kind === 'group-overlap' &&
+    joinedBy !== undefined &&
+    statementsBetween(joinedBy, statement) === undefined;
+  return isMadeElsewhere
+    ? linesOf(source, joinedBy)
+    : (blockFromObjective(source, leak) ?? ownBlock(source, leak));
+}
+
+/**
  * A block for each leak. Leaks that have to move after the same split share one block: they can only be
  * moved together.
  */
 export function sharedBlocks(source: string, leaks: readonly Leak[]): Span[] {
   const blocks = leaks.map((leak) => ownBlock(source, leak));
+  const reported = leaks.map((leak) => reportedBlock(source, leak));
+  const isElsewhere = (at: number): boolean =>
+    reported[at]?.start !== blocks[at]?.start || reported[at]?.end !== blocks[at]?.end;
   return leaks.map((leak, at) => {
-    let block = blocks[at] ?? leak.statement;
+    let block = reported[at] ?? leak.statement;
+    if (isElsewhere(at)) return block;
     leaks.forEach((other, index) => {
       const candidate = blocks[index];
-      if (candidate === undefined || other.split?.statement !== leak.split?.statement) return;
+      if (candidate === undefined || isElsewhere(index)) return;
+      if (other.split?.statement !== leak.split?.statement) return;
       if (candidate.start >= block.end || block.start >= candidate.end) return;
       const union = {
         start: Math.min(block.start, candidate.start),

@@ -4,8 +4,8 @@ import { keepsCopies } from '../interpret/copies-in-frame.js';
 import type { Interpreter } from '../interpret/interpreter.js';
 import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
-import type { Expr, Span, Stmt } from '../syntax/ast.js';
-import type { FitEvent, Prediction, Training } from '../values/facts.js';
+import type { Expr, Stmt } from '../syntax/ast.js';
+import type { FitEvent, Prediction, Score, Training } from '../values/facts.js';
 import {
   covers,
   keepsEqual,
@@ -18,7 +18,9 @@ import {
 import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
 import { hasRole, heldOutFrom, insideTrainingSide, isHeldOut, isSliceAcross } from './held-out.js';
+import { outerCall } from './outer-call.js';
 import { comparesModels, finalPrints, isScoredElsewhere } from './printed.js';
+import { isRightHelper } from './right-helpers.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
 export interface Leak {
@@ -39,6 +41,8 @@ export interface Leak {
   readonly scoredBy?: Stmt;
   /** The statement that calls the helper function in which it was computed. */
   readonly calledBy?: Stmt;
+  /** The helper is right as it is: the call has to change. */
+  readonly isAtCall?: boolean;
   /** Statements that call the functions in which it was computed, the innermost first. */
   readonly callers?: readonly Stmt[];
   /** Variables that hold the scored rows. */
@@ -56,6 +60,14 @@ interface Split {
 
 /** The last division that separates the scored rows from the rest of the rows something was computed over. */
 function splitBetween(rows: readonly Region[], scored: readonly Region[]): Split | undefined {
+  // Parts of these very rows come before parts of others that they were picked from, as the rows of another class.
+  return (
+    divisionBelow(scored, (parent) => rows.includes(parent)) ??
+    divisionBelow(scored, (parent) => rows.some((region) => relationOf(region, parent) === 'inside'))
+  );
+}
+
+function divisionBelow(scored: readonly Region[], isDivided: (parent: Region) => boolean): Split | undefined {
   for (const part of scored) {
     let current: Region | undefined = part;
     // Splitting each row into several divides nothing: the division below it does.
@@ -63,8 +75,7 @@ function splitBetween(rows: readonly Region[], scored: readonly Region[]): Split
     while (current?.parent !== undefined) {
       const parent: Region = current.parent;
       if (current.partition?.pieces === undefined) division = current;
-      if (rows.some((region) => region === parent || relationOf(region, parent) === 'inside'))
-        return splitAt(division);
+      if (isDivided(parent)) return splitAt(division);
       current = parent;
     }
   }
@@ -179,7 +190,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
       if (fit.kind === 'duplicated-rows' && keepsCopies(fit.copies, training.rows, prediction.rows)) continue;
       if (insideTrainingSide(fit.rows, scored)) continue;
       if (isChoice(fit) && isTestedOnOtherFile(record, scored)) continue;
-      const leak = leakOf(fit, prediction.rows, base);
+      const leak = leakOf(interp, fit, prediction.rows, base, score);
       // A statistic of the label by group is a target encoding.
       const ofLabel =
         fit.kind === 'group-statistics' &&
@@ -200,7 +211,8 @@ export function findLeaks(interp: Interpreter): Leak[] {
     if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
     const [prediction] = score.predictions;
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
-    add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] }));
+    const scoring = { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] };
+    add(leakOf(interp, fit, score.rows, scoring, score));
   }
   if (leaks.size === 0) for (const leak of claimedInSample(interp, scored)) add(leak);
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
@@ -249,24 +261,6 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
       : training.statement;
     return [leakAt('training-rows', { ...training, statement }, scoring, { joinedBy: training.statement })];
   });
-}
-
-/** The call of the helper functions that a statement is in, up to one that holds `other` as well; the statement itself in none. */
-function outerCall(statement: Stmt, callers: readonly Stmt[], other: Span): Stmt {
-  let outer = statement;
-  for (const caller of callers) {
-    const around = functionAround(outer);
-    if (around === undefined || (around.start <= other.start && other.end <= around.end)) break;
-    outer = caller;
-  }
-  return outer;
-}
-
-/** The function that a statement is in. */
-function functionAround(statement: Stmt): Stmt | undefined {
-  let owner = statement.suite.owner;
-  while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;
-  return owner;
 }
 
 /** Whether all rows of each group that a statistic is of are on one side of the division. */
@@ -353,13 +347,19 @@ function leakAt(
   kind: LeakKind,
   { subject, rowsText, rows, node, statement }: Computation,
   scoring: Scoring,
-  more: Partial<Pick<Leak, 'split' | 'joinedBy' | 'scoredBy' | 'calledBy' | 'callers'>> = {},
+  more: Partial<Pick<Leak, 'split' | 'joinedBy' | 'scoredBy' | 'calledBy' | 'isAtCall' | 'callers'>> = {},
 ): Leak {
   const computation = { kind, subject, rowsText, rows, node, nodes: [node], statement };
   return { ...computation, split: undefined, joinedBy: undefined, ...more, ...scoring };
 }
 
-function leakOf(fit: FitEvent, rows: readonly Region[], scoring: Scoring): Leak {
+function leakOf(
+  interp: Interpreter,
+  fit: FitEvent,
+  rows: readonly Region[],
+  scoring: Scoring,
+  score: Score,
+): Leak {
   const { kind, joinedBy, scoredBy } = fit;
   const split = splitBetween(fit.rows, rows);
   const calledBy = outerCall(fit.statement, fit.callers, split?.statement ?? scoring.scoreNode);
@@ -368,7 +368,9 @@ function leakOf(fit: FitEvent, rows: readonly Region[], scoring: Scoring): Leak 
     joinedBy,
     callers: fit.callers,
     ...(scoredBy === undefined ? {} : { scoredBy }),
-    ...(calledBy === fit.statement ? {} : { calledBy }),
+    ...(calledBy === fit.statement
+      ? {}
+      : { calledBy, isAtCall: isRightHelper(interp, fit, calledBy, score) }),
   });
 }
 

@@ -188,6 +188,7 @@ export function callFunction(interp: Interpreter, fn: FunctionOf, passed: Argume
   const result =
     first === undefined ? (isGenerator ? constant(null) : UNKNOWN) : others.reduce(joinValues, first);
   interp.calls.noteRun(fn, inputs, result);
+  interp.calls.noteResult(statement, result.type === 'instance' ? 'object' : interp.dataOf(result).rows);
   return result;
 }
 

@@ -1,4 +1,6 @@
-import type { FunctionDefinition, Lambda } from '../syntax/ast.js';
+import type { FunctionDefinition, Lambda, Stmt } from '../syntax/ast.js';
+import { union } from '../values/facts.js';
+import { covers, type Region } from '../values/region.js';
 import type { FunctionOf, Value } from '../values/value.js';
 
 /** Runs of a function within other calls before the late ones are left out. */
@@ -15,6 +17,7 @@ interface Runs {
  * their number. Once much of the work is done, those that were run often enough are not run again.
  */
 export class RepeatedCalls {
+  readonly #results = new Map<Stmt, readonly Region[] | 'object'>();
   readonly #runs = new Map<FunctionDefinition | Lambda, Runs>();
 
   /** Whether what the function does was seen often enough. */
@@ -28,6 +31,18 @@ export class RepeatedCalls {
     runs.count += 1;
     if (runs.returned !== at) runs.returned = -1;
     this.#runs.set(definition, runs);
+  }
+
+  /** Records what the functions that a statement calls give back: rows, or an object that keeps what it learned. */
+  noteResult(calledBy: Stmt, rows: readonly Region[] | 'object'): void {
+    const known = this.#results.get(calledBy) ?? [];
+    this.#results.set(calledBy, rows === 'object' || known === 'object' ? 'object' : union(known, rows));
+  }
+
+  /** Whether a statement calls functions that give back these rows, and not just what they learned from them. */
+  givesBack(calledBy: Stmt, rows: readonly Region[]): boolean {
+    const results = this.#results.get(calledBy) ?? [];
+    return results === 'object' || covers(results, rows);
   }
 
   /** What a run that is left out would return, if that is one of its arguments. */

@@ -234,8 +234,6 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
         'kendalltau',
         'pointbiserialr',
         'linregress',
-        'chi2_contingency',
-        'fisher_exact',
       ].map((name) => `scipy.stats.${name}`),
       'lifelines.statistics.logrank_test',
       'lifelines.statistics.multivariate_logrank_test',

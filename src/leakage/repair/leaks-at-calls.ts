@@ -1,9 +1,8 @@
 import { ownBlock } from '../findings/block.js';
 import type { Leak } from '../findings/find-leaks.js';
 import type { Call, Span, Stmt } from '../syntax/ast.js';
-import { calleeName, expressionsIn, ownExpressions } from '../syntax/walk.js';
+import { calleeName, expressionsIn, functionAround, ownExpressions } from '../syntax/walk.js';
 import type { RepairContext } from './context.js';
-import { functionAround } from './rows-first/table-kind.js';
 
 /** Where a leak is mended. */
 export type Lift = (leak: Leak) => Leak;

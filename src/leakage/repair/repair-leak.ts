@@ -1,4 +1,5 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
+import { ownBlock, reportedBlock } from '../findings/block.js';
 import type { Leak } from '../findings/find-leaks.js';
 import type { Module, Span, Stmt } from '../syntax/ast.js';
 import { parseModule } from '../syntax/parse-module.js';
@@ -107,7 +108,7 @@ export async function repairInDetail(
   const work = new WorkAllowance(MAX_WORK + analysis.module.size * WORK_PER_NODE);
   const block = { start, end: start + codeBlock.length };
   try {
-    const plain = contextOf(analysis, block, work);
+    const plain = contextOf(analysis, whereItIs(analysis, block) ?? block, work);
     const repair = await repairWithin(plain, asTheyAre);
     if (repair.ok) return { repair, work: work.spent };
     let last: Repair = repair;
@@ -122,6 +123,14 @@ export async function repairInDetail(
     const reason = 'Not rewritten: looking for a certain rewrite takes too much work in this script.';
     return { repair: { ok: false, reason }, work: work.spent };
   }
+}
+
+/** Where a leak is that is reported at another block: in a helper that the block calls, or where the folds of a splitter are taken. */
+function whereItIs({ module: { source }, leaks }: DetailedAnalysis, block: Span): Span | undefined {
+  const isBlock = ({ start, end }: Span): boolean => start === block.start && end === block.end;
+  const reported = leaks.filter((leak) => isBlock(reportedBlock(source, leak)));
+  const own = reported.map((leak) => ownBlock(source, leak));
+  return own.some(isBlock) ? undefined : own[0];
 }
 
 /** Where a block is: whole lines if possible, not a part of a longer line that ends in the same text. */

@@ -145,3 +145,10 @@ export function rootName(expression: Expr): string | undefined {
 export function calleeName({ callee }: Call): string {
   return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
 }
+
+/** The function that a statement is in. */
+export function functionAround(statement: Stmt): Stmt | undefined {
+  let owner = statement.suite.owner;
+  while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;
+  return owner;
+}

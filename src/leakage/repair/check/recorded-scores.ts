@@ -2,13 +2,14 @@ import type { Expr, Module, Stmt } from '../../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
+  functionAround,
   ownExpressions,
   partsOf,
   rootName,
   statementsIn,
 } from '../../syntax/walk.js';
 import { OrderedEffects } from '../order/ordered-effects.js';
-import { functionAround, lastAssigned } from '../rows-first/table-kind.js';
+import { lastAssigned } from '../rows-first/table-kind.js';
 import { plainText, type ScriptChange, textOf } from './script-change.js';
 
 /** What a library keeps of the scores on the rows that a training watched. */

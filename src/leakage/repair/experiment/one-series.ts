@@ -1,8 +1,15 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Expr, FunctionDefinition, Module, Span, Stmt } from '../../syntax/ast.js';
-import { calleeName, expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
+import {
+  calleeName,
+  expressionsIn,
+  functionAround,
+  ownExpressions,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
 import { loopsAround } from '../check/script-change.js';
-import { functionAround, lastAssigned } from '../rows-first/table-kind.js';
+import { lastAssigned } from '../rows-first/table-kind.js';
 
 /** Methods after which the rows of a table are in another order, or those of several tables are in one. */
 const REORDERS =

@@ -1,8 +1,7 @@
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
+import { expressionsIn, functionAround, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 import { changesIn, isChangedBetween } from '../divisions.js';
 import { mayChangeArguments } from '../helper-calls.js';
-import { functionAround } from './table-kind.js';
 
 /** The only value that a variable gets between two statements, in the suite of the first. */
 export function assignedBetween(module: Module, name: string, anchor: Stmt, split: Stmt): Expr | undefined {

@@ -2,6 +2,7 @@ import type { Argument, Assign, Expr, FunctionDefinition, Stmt } from '../../syn
 import {
   calleeName,
   expressionsIn,
+  functionAround,
   namesInExpression,
   ownExpressions,
   rootName,
@@ -11,7 +12,7 @@ import type { RepairContext } from '../context.js';
 import { changesIn } from '../divisions.js';
 import { mayChangeArguments } from '../helper-calls.js';
 import { assignedBetween, isKnownBefore, isOfOtherColumn, onlyLosesColumns } from './known-before.js';
-import { functionAround, lastAssigned } from './table-kind.js';
+import { lastAssigned } from './table-kind.js';
 
 /** A column of a table by its name. */
 interface PlainColumn {

@@ -3,6 +3,7 @@ import type { Argument, Call, Expr, Module, Stmt } from '../../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
+  functionAround,
   namesInExpression,
   ownExpressions,
   rootName,
@@ -15,7 +16,7 @@ import { dividedAgain } from './divided-again.js';
 import { assignedBetween, assigns, isKnownBefore } from './known-before.js';
 import { labelsBefore, labelsInHelper } from './labels-before.js';
 import { rowChangeBetween } from './row-order.js';
-import { functionAround, lastAssigned } from './table-kind.js';
+import { lastAssigned } from './table-kind.js';
 
 /** The division that a later `train_test_split` will make, said earlier: the positions of the training rows. */
 export interface EarlierDivision {

@@ -1,5 +1,5 @@
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
-import { statementsIn } from '../../syntax/walk.js';
+import { functionAround, statementsIn } from '../../syntax/walk.js';
 import { helpersOf } from '../helper-calls.js';
 
 /** Whether rows of a variable are taken by `iloc`, or by an index alone. */
@@ -132,13 +132,6 @@ function isOfArray(module: Module, value: Expr, from: number): boolean {
   const made = lastAssigned(module, value.left.id, from, value.start);
   const text = made === undefined ? '' : module.source.slice(made.start, made.end).trim();
   return ARRAY_START.test(text) || endsAsArray(text);
-}
-
-/** The function that a statement is in. */
-export function functionAround(statement: Stmt): Stmt | undefined {
-  let owner = statement.suite.owner;
-  while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;
-  return owner;
 }
 
 /** Where a variable is assigned the next time. */
