@@ -289,3 +289,38 @@ main()
     ]);
   });
 });
+
+describe('a function that a pool or an executor runs', () => {
+  const script = (call: string): string => `from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
+from sklearn.preprocessing import StandardScaler
+def scale(table, columns=("a", "b")):
+    return StandardScaler().fit_transform(table[list(columns)])
+df = pd.read_csv("d.csv")
+ex, pool, results = ThreadPoolExecutor(), ThreadPool(2), []
+X = ${call}
+X_tr, X_va, y_tr, y_va = train_test_split(X, df["y"], random_state=0)
+print(accuracy_score(y_va, Ridge().fit(X_tr, y_tr).predict(X_va)))
+`;
+  it.each([
+    'ex.submit(scale, table=df).result()',
+    'ex.submit(scale, df, columns=["a"]).result()',
+    'pool.apply(scale, kwds={"table": df})',
+    'pool.apply(scale, (), {"table": df})',
+    'pool.apply(func=scale, args=[df], kwds=dict(columns=["a"]))',
+    'pool.apply_async(scale, args=(df,)).get()',
+    'pool.map(func=scale, iterable=[df])[0]',
+    'pool.map(scale, [df], 1)[0]',
+    'pool.map_async(scale, [df]).get()[0]',
+    'pool.starmap(func=scale, iterable=[(df, ["a"])])[0]',
+    'pool.starmap_async(scale, [(df, ["a"])]).get()[0]',
+    '[pool.apply_async(scale, (df,), callback=results.append).get(), results[0]][1]',
+  ])('gets its arguments by position and by name: %s', async (call) => {
+    expect(await kinds(script(call))).toEqual(['scaling']);
+  });
+
+  it('is not known to learn nothing where its arguments are not known', async () => {
+    const unknown = 'pool.apply(scale, kwds=read_options())';
+    expect((await analyzeLeakage(HEAD + script(unknown))).coverage).toBe('partial');
+  });
+});

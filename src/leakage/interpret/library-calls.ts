@@ -127,7 +127,7 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
     case 'optimizer':
       return optimized(interp, args, call);
     case 'metric':
-      return metric(interp, args, call);
+      return metric(interp, path, args, call);
     case 'cross-validation':
     case 'cross-prediction': {
       const value = argument(args, 1, 'X', 'dtrain', 'train_set', 'pool');

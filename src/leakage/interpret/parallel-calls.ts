@@ -2,7 +2,7 @@ import type { Call } from '../syntax/ast.js';
 import { NO_FACTS } from '../values/facts.js';
 import { list, newEstimator, newSequence } from '../values/join.js';
 import { type Estimator, UNKNOWN, type Value } from '../values/value.js';
-import { type Arguments, argumentsOf } from './arguments.js';
+import { type Arguments, argument, argumentsOf } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 
@@ -37,18 +37,79 @@ export function poolMethod(
   call: Call,
 ): Value | undefined {
   const { path, options } = cell.value;
-  if (path === FUTURE) return /^(result|get)$/.test(name) ? options.get('result') : undefined;
+  if (path === FUTURE) return futureMethod(interp, options.get('result') ?? UNKNOWN, name, args, call);
   if (!POOL.test(path)) return undefined;
-  const [fn, ...others] = args.positional;
+  if (name === 'submit')
+    return future(interp.callValue(args.positional[0] ?? UNKNOWN, withoutFirst(args), call));
+  const fn = argument(args, 0, 'func', 'fn', 'f');
   if (fn === undefined) return undefined;
-  if (/^i?map(_unordered)?$/.test(name)) return mappedOver(interp, fn, others, call);
-  if (name === 'map_async') return future(mappedOver(interp, fn, others, call));
-  if (name === 'starmap') return mappedOver(interp, fn, others, call, true);
-  if (name === 'submit') return future(interp.callValue(fn, argumentsOf(others), call));
-  if (name !== 'apply' && name !== 'apply_async') return undefined;
-  const [passed] = others;
-  const result = interp.callValue(fn, argumentsOf(passed === undefined ? [] : partsOfTuple(passed)), call);
-  return name === 'apply' ? result : future(result);
+  const isAsync = name.endsWith('_async');
+  let result: Value | undefined;
+  if (/^(i?map(_unordered)?|map_async)$/.test(name)) {
+    const iterable = args.keywords.get('iterable');
+    // A number after the rows says how many of them are one task.
+    const others = args.positional.slice(1);
+    const lists = (iterable === undefined ? others : [iterable]).filter(({ type }) => type !== 'constant');
+    result = mappedOver(interp, fn, lists, call);
+  } else if (/^starmap(_async)?$/.test(name)) {
+    const rows = argument(args, 1, 'iterable');
+    result = rows === undefined ? undefined : mappedOver(interp, fn, [rows], call, true);
+  } else if (/^apply(_async)?$/.test(name)) {
+    const [tuple, keywords] = [argument(args, 1, 'args'), argument(args, 2, 'kwds')];
+    const passed = passedTo(tuple, keywords);
+    if (passed === undefined) interp.skip(call, 'a task whose arguments are unknown');
+    result = interp.callValue(
+      fn,
+      passed ?? argumentsOf(tuple === undefined ? [] : partsOfTuple(tuple)),
+      call,
+    );
+  }
+  if (result === undefined || !isAsync) return result;
+  const callback = args.keywords.get('callback');
+  if (callback !== undefined) interp.callValue(callback, argumentsOf([result]), call);
+  return future(result);
+}
+
+function futureMethod(
+  interp: Interpreter,
+  result: Value,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value | undefined {
+  if (/^(result|get)$/.test(name)) return result;
+  const [callback] = args.positional;
+  if (name !== 'add_done_callback' || callback === undefined) return undefined;
+  return interp.callValue(callback, argumentsOf([future(result)]), call);
+}
+
+/** `submit(f, rows, columns=[…])`: what follows the function is for it. */
+function withoutFirst(args: Arguments): Arguments {
+  const [, ...positional] = args.positional;
+  return {
+    ...args,
+    positional,
+    expressions: args.expressions.slice(1),
+    all: args.all.filter((value) => value !== args.positional[0]),
+  };
+}
+
+/** The arguments in `apply(f, (rows,), {"columns": names})`; nothing where they are not known. */
+function passedTo(tuple: Value | undefined, keywords: Value | undefined): Arguments | undefined {
+  const positional = tuple === undefined ? [] : elementsOfKnown(tuple);
+  const named = keywords?.type === 'mapping' ? keywords.cell.value : undefined;
+  const isNone = keywords === undefined || (keywords.type === 'constant' && keywords.value === null);
+  if (positional === undefined || named?.rest !== undefined || (named === undefined && !isNone))
+    return undefined;
+  const args = argumentsOf(positional);
+  const entries = named?.entries ?? new Map<string, Value>();
+  return { ...args, keywords: entries, all: [...positional, ...entries.values()] };
+}
+
+function elementsOfKnown(value: Value): readonly Value[] | undefined {
+  return value.type === 'sequence' && value.cell.value.rest === undefined
+    ? value.cell.value.items
+    : undefined;
 }
 
 function future(result: Value): Value {
@@ -64,7 +125,7 @@ function future(result: Value): Value {
 }
 
 function partsOfTuple(value: Value): readonly Value[] {
-  return value.type === 'sequence' && value.cell.value.rest === undefined ? value.cell.value.items : [value];
+  return elementsOfKnown(value) ?? [value];
 }
 
 /** Elements beyond this number are run as one that stands for all. */

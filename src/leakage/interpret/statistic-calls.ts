@@ -192,15 +192,13 @@ function predicted(...values: readonly (Value | undefined)[]): boolean {
 }
 
 /** `concordance_index_censored(event, time, risk)`, `cumulative_dynamic_auc(y_train, y_test, risk, times)`. */
-function isOfSurvival(interp: Interpreter, { callee }: Call): boolean {
-  const called = interp.evaluate(callee);
-  return called.type === 'library' && called.path.startsWith('sksurv.metrics.');
-}
+const OF_SURVIVAL = /^sksurv\.metrics\./;
 
-export function metric(interp: Interpreter, args: Arguments, call: Call): Value {
+/** @param path the name of the metric with that of its module */
+export function metric(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   const [first, second, third] = args.positional.length >= 2 ? args.positional : args.all;
   // The metrics of scikit-survival take two arrays of labels before the estimate: the second is that of the scored rows.
-  const isEstimateThird = third !== undefined && isOfSurvival(interp, call) && !predicted(first, second);
+  const isEstimateThird = third !== undefined && OF_SURVIVAL.test(path) && !predicted(first, second);
   const [a, b] = isEstimateThird ? [second, third] : [first, second];
   if (a === undefined || b === undefined) return unknownCall(interp, args, call);
   const [left, right] = [labelsFor(interp, a, b), labelsFor(interp, b, a)];

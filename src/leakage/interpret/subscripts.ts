@@ -164,25 +164,25 @@ function isAlike(a: Value, b: Value): boolean {
 }
 
 /**
- * `models[best].fit(X, y)` and then `models[best].predict(Z)`: a model that is picked once more is the same one, as long as
+ * `models[best].fit(X, y)` and then `models[best].predict(Z)`: a value that is picked once more is the same one, as long as
  * those that it is picked from are what they were.
  */
 function pickedOnce(from: object, states: readonly object[], pick: () => Value): Value {
-  const known = modelsPicked.get(from) ?? [];
+  const known = valuesPicked.get(from) ?? [];
   countWork(known.length + states.length);
   const before = known.find((other) => isSameList(other.states, states));
-  if (before !== undefined) return before.model;
-  const model = pick();
-  modelsPicked.set(from, [...known.slice(-MAX_PICKED), { states, model }]);
-  return model;
+  if (before !== undefined) return before.value;
+  const value = pick();
+  valuesPicked.set(from, [...known.slice(-MAX_PICKED), { states, value }]);
+  return value;
 }
 
 function isSameList(a: readonly object[], b: readonly object[]): boolean {
   return a.length === b.length && a.every((item, at) => item === b[at]);
 }
 
-/** Models that were picked last, by the model that they were picked from. */
-const modelsPicked = new WeakMap<object, readonly { states: readonly object[]; model: Value }[]>();
+/** Models, tuples and dictionaries that were picked last, by what they were picked from. */
+const valuesPicked = new WeakMap<object, readonly { states: readonly object[]; value: Value }[]>();
 const MAX_PICKED = 3;
 
 function joinItems(a: Value, b: Value): Value {

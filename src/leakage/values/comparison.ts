@@ -73,7 +73,7 @@ function isGapBetween(low: Side, high: Side): boolean {
   return isFurther(top, bottom, '-') || isFurther(bottom, top, '+');
 }
 
-/** Whether `further` is `bound`, an operator and how far: a name, a number or a call, which is not below zero. */
+/** Whether `further` is `bound`, an operator and how far: a number, a name or a call, of which none has a sign. */
 function isFurther(further: string, bound: string, operator: string): boolean {
   const isPlain = /^[\w.]+$/.test(bound) || /^[\w.]+\([^()]*\)$/.test(bound);
   if (!isPlain || !further.startsWith(bound + operator)) return false;
@@ -81,13 +81,15 @@ function isFurther(further: string, bound: string, operator: string): boolean {
   return /^[\w.]/.test(distance) && !/[-+<>?:]/.test(distance);
 }
 
+/** Lists of values in which none is there twice. */
+const WITHOUT_REPEATS = /(unique\([^()]*\)|classes_?|categories|levels)$/;
+
 /** `== counts.idxmax()` and `== counts.idxmin()`, or `== classes[0]` and `== classes[1]`: two values, and not one. */
 function areTwoValues(left: Side, right: Side): boolean {
   if (left.operator !== '=' || right.operator !== '=' || left.negated || right.negated) return false;
   const [one, other] = [elementOf(String(left.bound)), elementOf(String(right.bound))];
-  return (
-    one !== undefined && one.of === other?.of && one.isPosition === other.isPosition && one.at !== other.at
-  );
+  if (one === undefined || one.of !== other?.of || one.isPosition !== other.isPosition) return false;
+  return one.at !== other.at && (!one.isPosition || WITHOUT_REPEATS.test(one.of));
 }
 
 /** The element that a text takes: of what, and which. */

@@ -355,7 +355,7 @@ export function originOf(region: Region): Region {
 
 export type Overlap = 'yes' | 'no' | 'unknown';
 
-/** Whether two sets of rows fraction rows. */
+/** Whether two sets of rows have rows in common. */
 export function overlapOf(a: readonly Region[], b: readonly Region[]): Overlap {
   let result: Overlap = 'no';
   for (const left of a) {
