@@ -83,6 +83,14 @@ describe('what is learned before a split with a seed', () => {
     expect(replacement.split('\n').slice(3)).toEqual([...block.split('\n').slice(1, -1), ...parts]);
   });
 
+  it('is learned on them where columns of a table come in that has each key once', async () => {
+    const areas = 'areas = pd.read_csv("areas.csv").drop_duplicates("area")';
+    const between = ['df = df.merge(areas, on="area", how="left")'];
+    expect(await repairOf(script([areas, ...LEAK], { between }))).toContain(
+      'train_test_split(range(len(df)), test_size=0.2, random_state=42)',
+    );
+  });
+
   it('keeps to CR LF', async () => {
     const replacement = await repairOf(script(LEAK).replaceAll('\n', '\r\n'));
     expect(replacement.match(/\r?\n/g)?.every((ending) => ending === '\r\n')).toBe(true);
@@ -222,6 +230,11 @@ describe('what is learned before a split with a seed', () => {
       { between: ['df = pd.DataFrame(np.flip(df.values, axis=0))'] },
     ],
     ['only rows that another table has are kept', LEAK, { between: ['df = df.join(areas, how="inner")'] }],
+    [
+      'rows are there once more for each row of another table',
+      LEAK,
+      { between: ['df = df.merge(pd.read_csv("areas.csv"), on="area", how="left")'] },
+    ],
     ['rows are sorted in the helper that learns', inHelper('d = d.sort_values("km")', 'd'), {}],
     ['rows are dropped in it, under another name', inHelper('out = d.dropna()', 'out'), {}],
     ['rows are turned around in it', inHelper('d = d.iloc[::-1]', 'd'), {}],

@@ -1,5 +1,6 @@
 import type { Call, Expr, FunctionDefinition, Module, Stmt } from '../../syntax/ast.js';
 import { calleeName, expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
+import { lastAssigned } from './table-kind.js';
 
 /** Methods after which a table has other rows, or its rows in another order. */
 const CHANGING =
@@ -28,7 +29,7 @@ export function rowChangeBetween(
     for (const statement of statementsOutsideFunctions(next.within, from, to)) {
       if (statement.start < from || statement.end > to) continue;
       const isCalled = next.within !== module.body.statements;
-      if (changesRows(statement) && (isCalled || storesTable(statement, isTable))) return statement;
+      if (changesRows(module, statement) && (isCalled || storesTable(statement, isTable))) return statement;
       for (const called of functionsCalled(module, statement)) {
         if (seen.has(called)) continue;
         seen.add(called);
@@ -58,7 +59,7 @@ function storesTable(statement: Stmt, isTable: (name: string) => boolean): boole
     .some((target) => isTable(rootName(target) ?? ''));
 }
 
-function changesRows(statement: Stmt): boolean {
+function changesRows(module: Module, statement: Stmt): boolean {
   const isStored =
     statement.type === 'assign' ||
     statement.type === 'augmented' ||
@@ -76,7 +77,7 @@ function changesRows(statement: Stmt): boolean {
       const name = calleeName(part);
       if (CHANGING.test(name) && !(name === 'reindex' && isOfColumns(part))) return true;
       if (/^(concat|vstack|concatenate|r_)$/.test(name) && !isSideBySide(part)) return true;
-      if (name === 'merge' && !isLeft(part)) return true;
+      if (name === 'merge' && !(isLeft(part) && hasKeysOnce(module, part))) return true;
       if (name === 'join' && mayJoinOtherRows(part)) return true;
       if (name === 'drop' && dropsRows(part)) return true;
     }
@@ -124,6 +125,33 @@ function isLeft(call: Call): boolean {
   return call.args.some(
     ({ name, value }) => name === 'how' && value.type === 'constant' && value.value === 'left',
   );
+}
+
+/** What gives a table with one row for each key. */
+const ONE_ROW_EACH = /^(groupby|group_by|drop_duplicates|value_counts|pivot_table|unique)$/;
+
+/** Whether the table that is merged has each key once, as far as the script shows: a key that repeats repeats rows. */
+function hasKeysOnce(module: Module, call: Call): boolean {
+  const isChecked = call.args.some(
+    ({ name, value }) =>
+      name === 'validate' &&
+      value.type === 'constant' &&
+      /^(m:1|1:1|many_to_one|one_to_one)$/.test(`${value.value}`),
+  );
+  if (isChecked) return true;
+  const isFunction = /^(pd|pandas)$/.test(rootName(call.callee) ?? '');
+  const right = call.args.find(({ name }) => name === 'right') ?? call.args[isFunction ? 1 : 0];
+  return right !== undefined && hasOneRowEach(module, right.value, 0);
+}
+
+function hasOneRowEach(module: Module, table: Expr, depth: number): boolean {
+  const isMade = [...expressionsIn(table)].some(
+    (part) => part.type === 'call' && ONE_ROW_EACH.test(calleeName(part)),
+  );
+  if (isMade) return true;
+  const root = rootName(table);
+  const made = root === undefined || depth > 3 ? undefined : lastAssigned(module, root, 0, table.start);
+  return made !== undefined && hasOneRowEach(module, made, depth + 1);
 }
 
 /** `frame.join(other, how="inner")`; a join from the left, which is the default, keeps the rows. */
