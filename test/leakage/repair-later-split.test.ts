@@ -41,6 +41,8 @@ function inHelper(change: string, output: string): string[] {
   return ['def prepare(d):', ...lines.map((line) => `    ${line}`), 'df = prepare(df)'];
 }
 
+const TURNED = inHelper('d = d.copy()', 'd').with(-1, 'df = prepare(df).iloc[::-1]');
+
 describe('what is learned before a split with a seed', () => {
   it('counts the rows of a sparse matrix, which has no length, by its shape', async () => {
     const source = [
@@ -230,6 +232,17 @@ describe('what is learned before a split with a seed', () => {
       { between: ['df = pd.DataFrame(np.flip(df.values, axis=0))'] },
     ],
     ['only rows that another table has are kept', LEAK, { between: ['df = df.join(areas, how="inner")'] }],
+    [
+      'rows are sorted where they are split',
+      LEAK,
+      { split: 'train_test_split(X.sort_index(), y, random_state=1)' },
+    ],
+    ['rows are turned around where the helper is called', TURNED, {}],
+    [
+      'rows are taken in the order of a variable',
+      LEAK,
+      { between: ['at = df["km"].argsort()', 'df = df.loc[at]'] },
+    ],
     [
       'rows are there once more for each row of another table',
       LEAK,

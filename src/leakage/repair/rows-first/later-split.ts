@@ -15,7 +15,7 @@ import { isOnlyLearnedByHelper, mentionsRows } from '../helper-calls.js';
 import { dividedAgain } from './divided-again.js';
 import { assignedBetween, assigns, isKnownBefore } from './known-before.js';
 import { labelsBefore, labelsInHelper } from './labels-before.js';
-import { rowChangeBetween } from './row-order.js';
+import { mayMoveRows, rowChangeBetween } from './row-order.js';
 import { lastAssigned } from './table-kind.js';
 
 /** The division that a later `train_test_split` will make, said earlier: the positions of the training rows. */
@@ -61,6 +61,9 @@ export function divideEarlier(
   const again = dividedAgain(module, statement, call);
   if (again !== undefined)
     return `the table is divided once more in another way (line ${lineOf(source, again)}), and other rows are scored then`;
+
+  const moved = call.args.find(({ name, value }) => name === undefined && mayMoveRows(module, value));
+  if (moved !== undefined) return 'the split divides other rows, or rows in another order';
 
   const count = countOf(context, call, table, anchor, statement);
   if (count === undefined) return `\`${table}\` holds other rows than what is split`;
@@ -184,10 +187,29 @@ function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
     const [only] = calls;
     if (only === undefined || calls.length > 1 || !runsForOneTable(only, around.name))
       return `\`${around.name}\` is not called exactly once`;
+    if (!isTakenAsItIs(only, around.name))
+      return `what \`${around.name}\` gives is changed where it is called`;
     spans.push([depth > 0 ? from.end : from.start, around.end]);
     from = only;
   }
   return 'the fit is too deep in functions';
+}
+
+/** Whether a statement takes what a function gives, at most by the names of its columns, and does nothing else with it. */
+function isTakenAsItIs(statement: Stmt, name: string): boolean {
+  return ownExpressions(statement).every((own) =>
+    [...expressionsIn(own)].every((part) => {
+      const isAround = part.type === 'call' || (part.type === 'subscript' && part.indices.some(isOfRows));
+      if (!isAround || (part.type === 'call' && calleeName(part) === name)) return true;
+      return ![...expressionsIn(part.type === 'call' ? part : part.object)].some(
+        (inner) => inner.type === 'call' && calleeName(inner) === name,
+      );
+    }),
+  );
+}
+
+function isOfRows(index: Expr): boolean {
+  return index.type !== 'constant' && index.type !== 'sequence';
 }
 
 /** Statements that call a function; nothing where it is handed over as a value. */

@@ -71,16 +71,23 @@ function changesRows(module: Module, statement: Stmt): boolean {
     if (values.some(movesRows)) return true;
   }
   if (statement.type === 'return' && statement.value !== undefined && movesRows(statement.value)) return true;
-  for (const own of ownExpressions(statement)) {
-    for (const part of expressionsIn(own)) {
-      if (part.type !== 'call') continue;
-      const name = calleeName(part);
-      if (CHANGING.test(name) && !(name === 'reindex' && isOfColumns(part))) return true;
-      if (/^(concat|vstack|concatenate|r_)$/.test(name) && !isSideBySide(part)) return true;
-      if (name === 'merge' && !(isLeft(part) && hasKeysOnce(module, part))) return true;
-      if (name === 'join' && mayJoinOtherRows(part)) return true;
-      if (name === 'drop' && dropsRows(part)) return true;
-    }
+  return ownExpressions(statement).some((own) => callsForOtherRows(module, own));
+}
+
+/** Whether an expression gives other rows than those of the tables in it, or gives them in another order. */
+export function mayMoveRows(module: Module, value: Expr): boolean {
+  return movesRows(value) || callsForOtherRows(module, value);
+}
+
+function callsForOtherRows(module: Module, whole: Expr): boolean {
+  for (const part of expressionsIn(whole)) {
+    if (part.type !== 'call') continue;
+    const name = calleeName(part);
+    if (CHANGING.test(name) && !(name === 'reindex' && isOfColumns(part))) return true;
+    if (/^(concat|vstack|concatenate|r_)$/.test(name) && !isSideBySide(part)) return true;
+    if (name === 'merge' && !(isLeft(part) && hasKeysOnce(module, part))) return true;
+    if (name === 'join' && mayJoinOtherRows(part)) return true;
+    if (name === 'drop' && dropsRows(part)) return true;
   }
   return false;
 }
@@ -91,7 +98,19 @@ function movesRows(value: Expr): boolean {
   return [...expressionsIn(value)].some(
     (part) =>
       (part.type === 'call' && REORDERS.test(calleeName(part))) ||
-      (part.type === 'subscript' && part.indices[0]?.type === 'slice' && part.indices[0].step !== undefined),
+      (part.type === 'subscript' &&
+        ((part.indices[0]?.type === 'slice' && part.indices[0].step !== undefined) || isByVariable(part))),
+  );
+}
+
+/** `frame.loc[order, columns]`: rows by labels or positions that have a name. */
+function isByVariable({ object, indices }: Expr & { type: 'subscript' }): boolean {
+  const [rows] = indices;
+  return (
+    object.type === 'attribute' &&
+    /^i?loc$/.test(object.name) &&
+    rows !== undefined &&
+    /^(name|attribute|subscript)$/.test(rows.type)
   );
 }
 
