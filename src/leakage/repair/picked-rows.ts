@@ -1,5 +1,5 @@
 import type { Assign, Call, Expr, For, Stmt } from '../syntax/ast.js';
-import { namesIn, rootName, statementsIn } from '../syntax/walk.js';
+import { calleeName, namesIn, rootName, statementsIn } from '../syntax/walk.js';
 import {
   declined,
   edited,
@@ -209,15 +209,11 @@ function pickedIndices(statement: Stmt): string | undefined {
   if (train?.type !== 'name' || value.type !== 'call') return undefined;
   const [inner] = value.args;
   if (inner?.value.type !== 'call') return undefined;
-  const [outerName, innerName] = [lastWord(value), lastWord(inner.value)];
+  const [outerName, innerName] = [calleeName(value), calleeName(inner.value)];
   const isPick =
     (outerName === 'next' && innerName === 'split') ||
     (outerName === 'train_test_split' && /^(arange|range)$/.test(innerName));
   return isPick ? train.id : undefined;
-}
-
-function lastWord({ callee }: Call): string {
-  return callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
 }
 
 function indentBefore(source: string, statement: Stmt): string | undefined {

@@ -1,5 +1,6 @@
 import type { Call, Expr, Name, Stmt } from '../../syntax/ast.js';
 import {
+  calleeName,
   expressionsIn,
   namesIn,
   namesInExpression,
@@ -75,10 +76,6 @@ export function modelOf(call: Call | undefined): Expr | undefined {
   return isMethod ? callee.object : args.find(({ value }) => value.type === 'name')?.value;
 }
 
-export function lastWord({ callee }: Call): string {
-  return callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
-}
-
 export function assignedNames(statement: Stmt): string[] {
   return [...statementsIn(statement)].flatMap((inner) =>
     inner.type === 'assign'
@@ -134,7 +131,7 @@ function isNamed(value: Expr, id: string): value is Name {
 
 /** `max(scores, key=scores.get)`, `min(scores, key=lambda k: scores[k])`: the variable of the scores. */
 export function bestKeyOf(call: Call): string | undefined {
-  if (!/^(max|min)$/.test(lastWord(call)) || call.args.length !== 2) return undefined;
+  if (!/^(max|min)$/.test(calleeName(call)) || call.args.length !== 2) return undefined;
   const [scores, key] = call.args;
   const name = scores?.value.type === 'name' ? scores.value.id : undefined;
   if (name === undefined || key?.name !== 'key') return undefined;
