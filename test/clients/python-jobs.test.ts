@@ -108,22 +108,26 @@ say(kind=handle.kind, outcome=handle.outcome, status=result["status"], same=resu
     const said = await runPython(
       gateway.url,
       `
+from solution_fleet.handles import result_of
 payload = {"solution": {"content": "print(1)\\n"}}
 compare = {"kind": "contamination", "when": {"status": ["clean", "corrected"]},
            "payload": {"testCase": {"id": "t", "name": "t", "difficulty": "easy"}}, "from": {"output": "result.solution.content"}}
 never = {**compare, "name": "never", "when": {"status": "uncorrected"}}
 handle = fleet.submit("solution-check", {**payload, "then": [compare, never]})
 early = handle.result(timeout_s=30, follow=False)["status"]
+# As it is seen while its follow-ups begin, run and end.
+seen = [result_of({"id": "i", "state": state, "result": "r"}) for state in ("active", "waiting-children", "waiting")]
 first, second = handle.wait(timeout_s=30)["followUps"]
 try:
     fleet.submit("solution-check", {**payload, "then": [{**compare, "when": {"state": "clean"}}]})
 except ApiError as error:
-    say(early=early, job=first["job"]["state"], contaminated=first["job"]["result"]["contaminated"], skipped=second["skipped"],
+    say(early=early, seen=seen, job=first["job"]["state"], contaminated=first["job"]["result"]["contaminated"], skipped=second["skipped"],
         field=error.field)
 `,
     );
     expect(said).toEqual({
       early: 'clean',
+      seen: ['r', 'r', 'r'],
       job: 'completed',
       contaminated: false,
       skipped: 'status is "clean", not "uncorrected"',

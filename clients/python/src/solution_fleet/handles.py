@@ -56,7 +56,8 @@ class JobHandle(Generic[Result]):
 
 def result_of(job: Job) -> Any:
     """The result of a job. Raises :class:`JobFailed` where there is none."""
-    has_result = job["state"] == "completed" or (job["state"] == "waiting-children" and "result" in job)
+    # A job with follow-ups has its result before they have ended: it waits for them, and goes on once they have.
+    has_result = job["state"] == "completed" or ("result" in job and job["state"] not in ("failed", "cancelled"))
     # A completed job with an error is one whose stored result cannot be read.
     if not has_result or "error" in job:
         raise JobFailed(job["id"], job["state"], job.get("error") or {})
