@@ -249,7 +249,13 @@ describe('groups that a division cuts through', () => {
     const block = { start: source.indexOf(plain), end: source.indexOf(plain) + plain.length };
     const check = (text: string): Promise<string | undefined> =>
       checkRewrite(
-        { source, block, leaks: analysis.leaks, work: new WorkAllowance(Number.POSITIVE_INFINITY) },
+        {
+          source,
+          block,
+          leaks: analysis.leaks,
+          work: new WorkAllowance(Number.POSITIVE_INFINITY),
+          watched: new Map(),
+        },
         analysis,
         ['from sklearn.model_selection import GroupShuffleSplit', text].join('\n'),
       );

@@ -117,6 +117,50 @@ describe('a helper that learns from the table that it gets', () => {
   });
 });
 
+describe('a helper that learns from the rows of a table and from labels beside it', () => {
+  const TABLES = [
+    'import statsmodels.api as sm',
+    'from sklearn.metrics import roc_auc_score',
+    'heart = pd.read_csv("heart.csv").dropna()',
+    'table = sm.add_constant(heart)',
+    'names = [c for c in table.columns if c != "chd"]',
+    'def backward(rows, label, kept):',
+    '    while len(kept) > 1:',
+    '        result = sm.Logit(label, rows[kept]).fit(disp=0)',
+    '        worst = result.pvalues.nlargest(1)',
+    '        if worst.iloc[0] < 0.05:',
+    '            return result',
+    '        kept = kept.drop(worst.index)',
+    '    return result',
+  ];
+  const REST = [
+    'selected = list(result.params.index)',
+    'train, test = train_test_split(table, test_size=0.2, random_state=5)',
+    'logit = sm.Logit(train["chd"], train[selected]).fit()',
+    'print("AUC", roc_auc_score(test["chd"], logit.predict(test[selected])))',
+  ];
+  const made = (text: string): string =>
+    text.split('\n').find((line) => line.startsWith('result = ')) ?? text;
+
+  it.each([
+    ['heart.chd', 'table.iloc[fit_rows], heart.iloc[fit_rows].chd'],
+    ['heart["chd"]', 'table.iloc[fit_rows], heart["chd"].iloc[fit_rows]'],
+    ['heart["chd"].values', 'table.iloc[fit_rows], heart["chd"].iloc[fit_rows].values'],
+    ['table["chd"]', 'train, train["chd"]'],
+    ['table.chd', 'train, train.chd'],
+  ])('REQ-SF-019: gets both of the same rows (%s)', async (label, args) => {
+    const call = `result = backward(table, ${label}, pd.Index(names))`;
+    const text = await repairOf([...TABLES, call, ...REST]);
+    expect(made(text)).toBe(`result = backward(${args}, pd.Index(names))`);
+  });
+
+  it('REQ-SF-019: is left as it is where the labels would be of other rows', async () => {
+    const call = 'result = backward(table, y, pd.Index(names))';
+    const text = await repairOf([...TABLES, 'y = table["chd"]', call, ...REST]);
+    expect(text).not.toContain('backward(train, y');
+  });
+});
+
 describe('a series in order that is scaled as a whole', () => {
   const SERIES = [
     'prices = pd.read_csv("prices.csv")["close"].values.reshape(-1, 1)',

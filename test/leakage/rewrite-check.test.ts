@@ -29,7 +29,7 @@ async function problemWith(lines: readonly string[], block: readonly string[], r
   );
   expect(leaks.length).toBeGreaterThan(0);
   const work = new WorkAllowance(Number.POSITIVE_INFINITY);
-  return checkRewrite({ source, block: span, leaks, work }, analysis, rewrite.join('\n'));
+  return checkRewrite({ source, block: span, leaks, work, watched: new Map() }, analysis, rewrite.join('\n'));
 }
 
 const SPLIT = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';

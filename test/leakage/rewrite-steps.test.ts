@@ -78,7 +78,7 @@ async function problemWith(lines: readonly string[], block: readonly string[], r
   );
   expect(leaks.length).toBeGreaterThan(0);
   const work = new WorkAllowance(Number.POSITIVE_INFINITY);
-  return checkRewrite({ source, block: span, leaks, work }, analysis, rewrite.join('\n'));
+  return checkRewrite({ source, block: span, leaks, work, watched: new Map() }, analysis, rewrite.join('\n'));
 }
 
 describe('a rewrite that would change more than where something is learned', () => {

@@ -13,6 +13,7 @@ import { arrayAsFrame, foundPositions, shortened, stalePositions } from './moved
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import { readBeforeChange } from './read-before-change.js';
 import { recordedScoreRead } from './recorded-scores.js';
+import { besideAllRows } from './rows-together.js';
 import { otherExperiment } from './same-experiment.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
 import { statisticTakenAgain } from './statistic-again.js';
@@ -51,11 +52,11 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
  * gone, and it treats rows, parts and names as it did before.
  */
 export async function checkRewrite(
-  context: Pick<RepairContext, 'source' | 'block' | 'leaks' | 'work'>,
+  context: Pick<RepairContext, 'source' | 'block' | 'leaks' | 'work' | 'watched'>,
   before: DetailedAnalysis,
   text: string,
 ): Promise<string | undefined> {
-  const { source, block, leaks, work } = context;
+  const { source, block, leaks, work, watched } = context;
   if (text.trim() === '' || text === source.slice(block.start, block.end))
     return 'the rewrite changes nothing';
   const rewritten = source.slice(0, block.start) + text + source.slice(block.end);
@@ -74,7 +75,8 @@ export async function checkRewrite(
     before: { module: before.module, block },
     after: { module: after.module, block: { start: block.start, end } },
   };
-  for (const damage of DAMAGES) {
+  const damages = [...DAMAGES, () => besideAllRows(change, watched)];
+  for (const damage of damages) {
     const found = work.run(() => damage(change));
     if (found !== undefined) return found;
   }

@@ -1,0 +1,63 @@
+import type { Call, Expr } from '../../syntax/ast.js';
+import { expressionsIn, ownExpressions, rootName } from '../../syntax/walk.js';
+import type { Region } from '../../values/region.js';
+import { newStatements, partPairs, type ScriptChange } from './script-change.js';
+
+/** What a table knows of itself besides its rows. */
+const ABOUT = /^(columns|dtypes|dtype|name|names|keys|schema)$/;
+
+/**
+ * Why a rewrite may not stay that gives a call the rows of a part beside the rows of the whole table: `backward(train, y,
+ * columns)`, where `y` has the labels of all rows.
+ * @param rows The rows of each variable, when the split runs.
+ */
+export function besideAllRows(
+  change: ScriptChange,
+  rows: ReadonlyMap<string, readonly Region[]>,
+): string | undefined {
+  const pairs = partPairs(change);
+  const parts = new Set(pairs.flatMap(({ train, test }) => [train, test]));
+  const divided = new Set(pairs.flatMap(({ source }) => sourcesOf(rows.get(rootName(source) ?? ''))));
+  const isWhole = (name: string): boolean =>
+    !parts.has(name) && sourcesOf(rows.get(name)).some((source) => divided.has(source));
+  for (const statement of newStatements(change)) {
+    for (const own of ownExpressions(statement)) {
+      for (const call of expressionsIn(own)) {
+        if (call.type !== 'call' || !call.args.some(({ value }) => parts.has(rootName(value) ?? '')))
+          continue;
+        const other = wholeRowsIn(call, isWhole);
+        if (other !== undefined) return `\`${other}\` has all rows, beside those of one part in a call`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** A variable whose rows a call gets, as they are or as some of its columns. */
+function wholeRowsIn({ args }: Call, isWhole: (name: string) => boolean): string | undefined {
+  for (const { value } of args) {
+    const name = rootName(value);
+    if (name !== undefined && isWhole(name) && isOfRows(value)) return name;
+  }
+  return undefined;
+}
+
+/** `frame`, `frame["a"].values`, `frame.a`; not `frame.columns`. A call in between may give anything, so it does not count. */
+function isOfRows(value: Expr): boolean {
+  let part = value;
+  for (;;) {
+    if (part.type === 'name') return true;
+    if (part.type === 'subscript') part = part.object;
+    else if (part.type === 'attribute' && !ABOUT.test(part.name)) part = part.object;
+    else return false;
+  }
+}
+
+/** The tables from which rows come. */
+function sourcesOf(rows: readonly Region[] = []): Region[] {
+  return rows.map((region) => {
+    let source = region;
+    while (source.parent !== undefined) source = source.parent;
+    return source;
+  });
+}
