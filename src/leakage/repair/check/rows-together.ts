@@ -17,9 +17,12 @@ export function besideAllRows(
 ): string | undefined {
   const pairs = partPairs(change);
   const parts = new Set(pairs.flatMap(({ train, test }) => [train, test]));
-  const divided = new Set(pairs.flatMap(({ source }) => sourcesOf(rows.get(rootName(source) ?? ''))));
+  const sources = new Set(
+    pairs.flatMap(({ source }) => (rows.get(rootName(source) ?? '') ?? []).map(sourceOf)),
+  );
   const isWhole = (name: string): boolean =>
-    !parts.has(name) && sourcesOf(rows.get(name)).some((source) => divided.has(source));
+    !parts.has(name) &&
+    (rows.get(name) ?? []).some((region) => !isDivided(region) && sources.has(sourceOf(region)));
   for (const statement of newStatements(change)) {
     for (const own of ownExpressions(statement)) {
       for (const call of expressionsIn(own)) {
@@ -42,22 +45,32 @@ function wholeRowsIn({ args }: Call, isWhole: (name: string) => boolean): string
   return undefined;
 }
 
-/** `frame`, `frame["a"].values`, `frame.a`; not `frame.columns`. A call in between may give anything, so it does not count. */
+/** `frame`, `frame["a"].values`, `frame.a`; not `frame.columns`, nor `frame[rows]`. A call in between may give anything. */
 function isOfRows(value: Expr): boolean {
   let part = value;
   for (;;) {
     if (part.type === 'name') return true;
-    if (part.type === 'subscript') part = part.object;
+    if (part.type === 'subscript' && part.indices.every(isColumn)) part = part.object;
     else if (part.type === 'attribute' && !ABOUT.test(part.name)) part = part.object;
     else return false;
   }
 }
 
-/** The tables from which rows come. */
-function sourcesOf(rows: readonly Region[] = []): Region[] {
-  return rows.map((region) => {
-    let source = region;
-    while (source.parent !== undefined) source = source.parent;
-    return source;
-  });
+function isColumn(index: Expr): boolean {
+  if (index.type === 'sequence') return index.items.every(isColumn);
+  return index.type === 'constant' && typeof index.value === 'string';
+}
+
+/** The table from which rows come. */
+function sourceOf(region: Region): Region {
+  let source = region;
+  while (source.parent !== undefined) source = source.parent;
+  return source;
+}
+
+/** Whether rows are those of one side of a split or fold; rows that were selected may still be on both sides. */
+function isDivided(region: Region): boolean {
+  for (let part: Region | undefined = region; part !== undefined; part = part.parent)
+    if (part.partition !== undefined && part.partition.form !== 'selection') return true;
+  return false;
 }
