@@ -56,6 +56,35 @@ describe('a choice on the scored rows', () => {
     );
   });
 
+  describe('whose candidates are in a table', () => {
+    const TABLE = [
+      'scores = {}',
+      'for C in [0.1, 1, 10]:',
+      '    lr = LogisticRegression(C=C)',
+      '    lr.fit(X_tr, y_tr)',
+      '    scores[C] = f1_score(y_va, lr.predict(X_va))',
+      'best_C = max(scores, key=scores.get)',
+    ];
+    const AGAIN = 'lr.fit(X_tr, y_tr)\nscores[C] = f1_score(y_va, lr.predict(X_va))';
+    const final = 'print("F1", f1_score(y_va, LogisticRegression(C=best_C).fit(X_tr, y_tr).predict(X_va)))';
+
+    it('REQ-SF-019: adds no score of the validation rows to those that a figure shows', async () => {
+      const text = await repairOf(script(SPLIT, ...TABLE, 'pd.Series(scores).plot(logx=True)', final));
+      expect(text).toContain('scores[C] = f1_score(choose_y, lr.predict(choose_x))');
+      expect(text).not.toContain(AGAIN);
+    });
+
+    it('REQ-SF-019: makes the chosen one again where its score is read', async () => {
+      const text = await repairOf(script(SPLIT, ...TABLE, 'print("F1", scores[best_C])'));
+      expect(text).toContain(`C = best_C\nlr = LogisticRegression(C=C)\n${AGAIN}`);
+    });
+
+    it('is left as it is where all scores are printed beside it', async () => {
+      const text = await repairOf(script(SPLIT, ...TABLE, 'print(scores)', 'print("F1", scores[best_C])'));
+      expect(text).toContain('the scores of the candidates are read again after the choice');
+    });
+  });
+
   it('says which model predicted, where its variable holds another one now', async () => {
     const replacement = await repairOf(script(SPLIT, ...FIT, 'model = None', ...GRID, ...PRINT));
     expect(replacement).toContain(

@@ -344,6 +344,12 @@ class Choice {
     const scores = value?.type === 'call' ? bestKeyOf(value) : undefined;
     if (target?.type !== 'name' || scores === undefined || choice !== this.#statements.at(-1))
       throw new NotChosen('how the best candidate is looked up is not known');
+    const made = new Set(this.#statements.filter((one) => one !== choice).flatMap(changedNames));
+    // The script makes the chosen candidate itself.
+    if (!isReadBeforeAssigned(choice, made)) return { lines: [], inBranch: [] };
+    // One of them is on the validation rows now.
+    if (this.#isReadBesides(scores, target.id))
+      throw new NotChosen('the scores of the candidates are read again after the choice');
     const steps = loop.body.statements.filter((statement) => !isShown(statement) && !isSkip(statement));
     if (steps.some((statement) => suitesOf(statement).length > 0 || statement.type === 'jump'))
       throw new NotChosen('a candidate is computed in several branches');
@@ -371,6 +377,12 @@ class Choice {
     }
     for (const statement of steps) lines.push(this.#oneLine(statement));
     return { lines, inBranch: [] };
+  }
+
+  /** Whether a table is read after the block in another way than by one key. */
+  #isReadBesides(table: string, key: string): boolean {
+    const rest = this.#context.source.slice(this.#context.block.end);
+    return new RegExp(`(?<![\\w.])${table}\\b(?!\\[${key}\\])`).test(rest);
   }
 
   /** An edit that adds lines at the end of the branch that stores the best candidate. */

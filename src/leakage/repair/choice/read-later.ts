@@ -20,5 +20,9 @@ export function isReadBeforeAssigned(after: Stmt, names: ReadonlySet<string>): b
 
 function isPlot(statement: Stmt): boolean {
   if (statement.type !== 'expression' || statement.value.type !== 'call') return false;
-  return /^(plt|sns|ax|axes)$/.test(rootName(statement.value.callee) ?? '');
+  const { callee } = statement.value;
+  return (
+    /^(plt|sns|ax|axes)$/.test(rootName(callee) ?? '') ||
+    (callee.type === 'attribute' && /^(plot|bar|barh|hist)$/.test(callee.name))
+  );
 }
