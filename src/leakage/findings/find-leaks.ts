@@ -102,6 +102,26 @@ function isOnlyWatched({ prediction }: ScoredPredictions, all: readonly ScoredPr
   );
 }
 
+/** Kinds that put values on another scale, or smooth them. */
+const SCALES: ReadonlySet<LeakKind> = new Set([
+  'scaling',
+  'statistics',
+  'group-statistics',
+  'binning',
+  'future-values',
+]);
+
+/** Ranks, scaled or smoothed values of predictions, as in a blend: neither a model nor a feature was made with them. */
+function isOfPredictions(fit: FitEvent, { prediction }: ScoredPredictions): boolean {
+  const { fits, training } = prediction;
+  return (
+    fit.ofPredictions === true &&
+    SCALES.has(fit.kind) &&
+    !fits.includes(fit) &&
+    training?.fits.includes(fit) !== true
+  );
+}
+
 function isChoice({ kind }: FitEvent): boolean {
   return kind === 'early-stopping' || kind === 'selection';
 }
@@ -182,6 +202,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
     }
     for (const fit of [...training.fits, ...prediction.fits, ...record.fits]) {
       if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
+      if (isOfPredictions(fit, record)) continue;
       // Chosen on one part of the predictions, and scored on another one.
       if (fit.kind === 'selection' && overlapOf(fit.rows, scoredPart(score)) !== 'yes') continue;
       if (fit.kind === 'shuffled-time' && !isShuffledLabel(interp, fit, training, prediction.rows)) continue;
@@ -195,7 +216,8 @@ export function findLeaks(interp: Interpreter): Leak[] {
       const ofLabel =
         fit.kind === 'group-statistics' &&
         training.labels.some((label) => fit.columns?.includes(label) === true);
-      if (!ofLabel && isOfWholeGroups(fit, training.rows, prediction.rows)) continue;
+      if ((!ofLabel || fit.isOfEarlier === true) && isOfWholeGroups(fit, training.rows, prediction.rows))
+        continue;
       if (fit.kind === 'shuffled-time') add(atShuffle(leak, prediction.rows));
       else add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
     }

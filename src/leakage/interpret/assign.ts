@@ -130,6 +130,7 @@ export function columnFrom(interp: Interpreter, value: Value): Column {
     from,
     madeBy: interp.statement,
     ...(facts.scores.length > 0 && facts.predictions.length === 0 ? { scores: facts.scores } : {}),
+    ...(facts.predicted === true ? { predicted: true } : {}),
     ...(value.type === 'constant' ? { constant: value.value } : {}),
     ...(value.type === 'table' && value.cell.value.among !== undefined
       ? { among: value.cell.value.among }
@@ -174,6 +175,7 @@ export function setColumn(
           fits: union(before.fits, column.fits),
           predictions: union(before.predictions, column.predictions),
           from: union(before.from, column.from),
+          predicted: arePredictions(before) && column.predicted === true,
           scores: union(before.scores ?? [], column.scores ?? []),
         }
       : partly
@@ -187,6 +189,11 @@ export function setColumn(
   // A frame that was made empty has the rows of its first column.
   const { rows, certain } = state.rows.length > 0 || partly ? state : interp.dataOf(value);
   interp.store.write(table.cell, { ...state, rows, certain, columns, dropped });
+}
+
+/** Whether nothing but predictions and one number are in a column. */
+function arePredictions({ predicted, constant }: Column): boolean {
+  return predicted === true || typeof constant === 'number';
 }
 
 /** `frame['age'][mask] = v`, `frame.age.iloc[i] = v`: the column of a frame in which some rows are set. */
@@ -337,9 +344,11 @@ function fill(interp: Interpreter, table: Table, facts: Facts, isFrame: boolean)
   const state = table.cell.value;
   const rows = isFrame || state.rows.length > 0 ? state.rows : wholeRows(facts.rows);
   const added = joinFacts({ ...NO_FACTS, fits: state.fits, predictions: state.predictions }, facts);
-  const { blank: _blank, truth: _truth, mask: _mask, ...filled } = state;
+  const { blank: _blank, truth: _truth, mask: _mask, predicted: _predicted, ...filled } = state;
+  const predicted = state.predicted === true && facts.predicted === true && facts.predictions.length > 0;
   interp.store.write(table.cell, {
     ...filled,
+    ...(predicted ? { predicted } : {}),
     // Which columns these are is not known.
     ...(isFrame && state.closed ? { closed: false, partial: true } : {}),
     rows,

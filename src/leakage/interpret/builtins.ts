@@ -8,6 +8,7 @@ import { choiceEvents, scoredPart, withChoices } from './choices.js';
 import { isDistanceOfRates } from './distance-of-rates.js';
 import type { Interpreter } from './interpreter.js';
 import { type Elements, elementsOf } from './iterate.js';
+import { distinctOfArray } from './membership.js';
 import { mappedOver } from './parallel-calls.js';
 import { takeOneFold } from './splitters.js';
 import { fileOf } from './stored-files.js';
@@ -72,6 +73,8 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
       const inOrder = name === 'sorted' ? sortedByScores(interp, first, call) : undefined;
       if (inOrder !== undefined) return inOrder;
       if (first.type === 'positions') return { ...first, set: name === 'set' };
+      const distinct = name === 'set' ? distinctOfArray(interp, first) : undefined;
+      if (distinct !== undefined) return { ...distinct, set: true };
       const names = first.type === 'opaque' && first.facts.fits.length === 0 ? first.names : undefined;
       if (names !== undefined) return list(names.map(constant), name === 'tuple');
       const elements = elementsOf(interp, first, call);

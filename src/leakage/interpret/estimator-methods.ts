@@ -93,7 +93,8 @@ export function networkCall(
     return newTable({ ...emptyTable(facts), fits: union(facts.fits, [event]) });
   }
   const prediction = predictionOf(cell, facts, first === undefined ? '' : interp.label(first), call);
-  return newTable({ ...emptyTable({ ...facts, predictions: [prediction] }), fits: [] });
+  const predicted = prediction.training?.supervised === true;
+  return newTable({ ...emptyTable({ ...facts, predictions: [prediction], predicted }), fits: [] });
 }
 
 export function estimatorMethod(

@@ -264,13 +264,13 @@ export class Interpreter {
   fit(
     kind: LeakKind,
     subject: string,
-    rows: Pick<Facts, 'rows' | 'certain'>,
+    rows: Pick<Facts, 'rows' | 'certain' | 'predicted'>,
     rowsText: string,
     node: Expr,
     statement?: Stmt,
     columns?: readonly string[],
   ): FitEvent {
-    const key = `${columns?.join() ?? ''}:${kind}:${node.start}:${node.end}:${rows.certain}:${this.rowsKey(rows.rows)}`;
+    const key = `${columns?.join() ?? ''}:${kind}:${node.start}:${node.end}:${rows.certain}:${rows.predicted === true}:${this.rowsKey(rows.rows)}`;
     let event = this.#fits.get(key);
     if (event === undefined) {
       event = {
@@ -279,6 +279,7 @@ export class Interpreter {
         rows: rows.rows,
         certain: rows.certain,
         rowsText,
+        ...(rows.predicted === true ? { ofPredictions: true } : {}),
         ...(columns === undefined ? {} : { columns }),
         ...(statement === undefined
           ? this.#nodesOf(node, kind)

@@ -28,7 +28,14 @@ import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { labelsOf } from './label-copies.js';
 import { trainingOf, watchedRows } from './learning.js';
-import { amongStep, distinctValues, maskOf, membership } from './membership.js';
+import {
+  amongStep,
+  distinctOfArray,
+  distinctValues,
+  maskOf,
+  membership,
+  stepsOfArray,
+} from './membership.js';
 import { handMadePrediction, unaryValue } from './operators.js';
 import { parallelFunction } from './parallel-calls.js';
 import { repeatedPositions } from './repeated-positions.js';
@@ -400,13 +407,16 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
       rows: every.cell.value.rows,
     });
   }
+  const [divided] = /^numpy\.(isin|in1d)$/.test(path) ? (stepsOfArray(interp, every, some) ?? []) : [];
+  if (divided !== undefined && every !== undefined)
+    return maskOf(flag(args, 'invert') === true ? otherSide(divided) : divided, interp.dataOf(every));
   if (/^numpy\.(where|nonzero|flatnonzero|argwhere)$/.test(path) && args.positional.length === 1) {
     const mask = every?.type === 'table' ? every.cell.value.mask : undefined;
     const at: Value = { type: 'positions', steps: mask ?? [] };
     if (mask !== undefined) return /where|^numpy\.nonzero/.test(path) ? list([at], true) : at;
   }
   if (/^(numpy|pandas)\.unique$/.test(path) && args.all.length === 1) {
-    const values = distinctValues(every);
+    const values = distinctValues(every) ?? distinctOfArray(interp, every);
     if (values !== undefined) return values;
   }
   if (/^numpy\.(sort|array|asarray)$/.test(path) && every?.type === 'positions') return every;

@@ -2,7 +2,7 @@ import type { Comprehension, Expr, FunctionDefinition, Lambda } from '../syntax/
 import { expressionsIn } from '../syntax/walk.js';
 import { NO_FACTS } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
-import type { Positions, Step, TableState, Value } from '../values/value.js';
+import { type Positions, type Step, type TableState, UNKNOWN, type Value } from '../values/value.js';
 import { afterSteps } from './bounds.js';
 import type { Interpreter } from './interpreter.js';
 import { leftOut } from './row-labels.js';
@@ -81,6 +81,39 @@ export function distinctValues(value: Value | undefined): Positions | undefined 
   return shape === 'column' && column !== undefined && from.length === 1 && rows.length === 1 && isPlain
     ? { type: 'positions', of: rows, steps: [], values: column }
     : undefined;
+}
+
+/**
+ * What the values of an array are known by, as the name of a column is for those of a column: the rows that it has one value for.
+ * Nothing for a table of several columns, or for values that something was computed with.
+ */
+function nameOfArray(interp: Interpreter, value: Value | undefined): string | undefined {
+  if (value?.type === 'opaque' && value.element !== true && value.source !== undefined)
+    return `array:${interp.idOf(value.source)}`;
+  if (value?.type !== 'table') return undefined;
+  const { shape, from, rows, fits, predictions, mask } = value.cell.value;
+  const [region, ...others] = rows;
+  const isOther = shape === 'frame' || shape === 'row' || from.length > 0 || mask !== undefined;
+  if (isOther || region === undefined || others.length + fits.length + predictions.length > 0)
+    return undefined;
+  return `array:${interp.idOf(region)}`;
+}
+
+/** The distinct values of an array without a name, as `np.unique(patients)`. */
+export function distinctOfArray(interp: Interpreter, value: Value | undefined): Positions | undefined {
+  const values = nameOfArray(interp, value);
+  return values === undefined
+    ? undefined
+    : { type: 'positions', of: interp.dataOf(value ?? UNKNOWN).rows, steps: [], values };
+}
+
+/** The steps to the rows of an array whose values are among distinct ones of it that were divided. */
+export function stepsOfArray(
+  interp: Interpreter,
+  value: Value | undefined,
+  among: Value | undefined,
+): readonly Step[] | undefined {
+  return distinctSteps(nameOfArray(interp, value), among);
 }
 
 /** One column, or the list, set or array of its values. */

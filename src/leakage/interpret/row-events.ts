@@ -4,7 +4,7 @@ import { namesInExpression } from '../syntax/walk.js';
 import { union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
 import { type CutAt, isCut } from '../values/region.js';
-import type { Step, TableState, Value } from '../values/value.js';
+import { type Step, type TableState, tableFacts, type Value } from '../values/value.js';
 import { ANY_LABEL } from './any-label.js';
 import type { Interpreter } from './interpreter.js';
 import { positionOf } from './positions.js';
@@ -176,6 +176,6 @@ function lengthBetween(lower: Expr, upper: Expr): Expr | undefined {
 export function withRowEvent(interp: Interpreter, state: TableState, kind: LeakKind, call: Call): Value {
   if (state.shape === 'row') return newTable(state);
   const rowsText = call.callee.type === 'attribute' ? interp.label(call.callee.object) : '';
-  const event = interp.fit(kind, `\`${interp.label(call)}\``, state, rowsText, call);
+  const event = interp.fit(kind, `\`${interp.label(call)}\``, tableFacts(state), rowsText, call);
   return newTable({ ...state, fits: union(state.fits, [event]) });
 }

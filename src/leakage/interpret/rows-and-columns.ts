@@ -70,8 +70,9 @@ export function noteMissing(interp: Interpreter, state: TableState, names: reado
 /** One column by name. */
 export function columnOf(state: TableState, name: string): TableState {
   const column = state.columns.get(name);
+  const predicted = column === undefined ? state.predicted === true : column.predicted === true;
   return {
-    ...emptyTable(state, 'column'),
+    ...emptyTable({ ...state, predicted }, 'column'),
     scores: union(state.scores, column?.scores ?? []),
     fits: column === undefined ? state.fits : union(column.fits, state.fits),
     predictions: column === undefined ? state.predictions : union(column.predictions, state.predictions),

@@ -200,11 +200,21 @@ export function blank(interp: Interpreter, path: string, args: Arguments): Value
   const truth = /^ones/.test(name) ? { truth: true } : /^zeros/.test(name) ? { truth: false } : {};
   const length = first?.type === 'sequence' && first.cell.value.tuple ? first.cell.value.items[0] : first;
   if (length?.type === 'opaque' && length.countOf !== undefined) {
-    return newTable({ ...emptyTable({ ...NO_FACTS, rows: length.countOf }), blank: true, ...truth });
+    return newTable({
+      ...emptyTable({ ...NO_FACTS, rows: length.countOf }),
+      blank: true,
+      predicted: true,
+      ...truth,
+    });
   }
   if (first?.type === 'table') {
     const { rows, certain } = interp.dataOf(first);
-    return newTable({ ...emptyTable({ ...NO_FACTS, rows, certain }), blank: true, ...truth });
+    return newTable({
+      ...emptyTable({ ...NO_FACTS, rows, certain }),
+      blank: true,
+      predicted: true,
+      ...truth,
+    });
   }
   return newTable(emptyTable(NO_FACTS));
 }
@@ -366,7 +376,11 @@ function ofOneNumber(args: Arguments, shape: TableState['shape']): Value | undef
   const index = argument(args, 1, 'index');
   const isNumber = number?.type === 'constant' && typeof number.value === 'number';
   if (!isNumber || index?.type !== 'positions' || index.steps.length > 0) return undefined;
-  return newTable({ ...emptyTable({ ...NO_FACTS, rows: index.of ?? [] }, shape), blank: true });
+  return newTable({
+    ...emptyTable({ ...NO_FACTS, rows: index.of ?? [] }, shape),
+    blank: true,
+    predicted: true,
+  });
 }
 
 export function container(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
@@ -376,6 +390,8 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
       ? 'column'
       : 'array';
   const [first] = args.positional;
+  // Distinct values, or positions, in an array.
+  if (first?.type === 'positions' && shape === 'array') return first;
   if (first?.type === 'mapping' && shape === 'frame') {
     const facts = factsOf(first);
     const contents = [...first.cell.value.entries.values()];
@@ -405,7 +421,8 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
     const index = args.keywords.get('index');
     const rows = index?.type === 'positions' && index.steps.length === 0 ? (index.of ?? []) : [];
     const isEmpty = [...args.keywords.keys()].every((name) => name === 'index');
-    return newTable({ ...emptyTable({ ...NO_FACTS, rows }, 'frame'), closed: isEmpty, partial: true });
+    const facts = { ...NO_FACTS, rows, predicted: true };
+    return newTable({ ...emptyTable(facts, 'frame'), closed: isEmpty, partial: true });
   }
   let facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));

@@ -27,6 +27,7 @@ import { choose } from './builtins.js';
 import { fillKind } from './column-expressions.js';
 import { withoutLookedUpCopies } from './copies-in-frame.js';
 import { rowsOfEachValue } from './each-value.js';
+import { asOfEarlier } from './earlier-statistics.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
 import {
@@ -37,6 +38,7 @@ import {
   lookedUpIn,
   membershipTest,
 } from './membership.js';
+import { valuesOfEarlierTimes } from './moved-labels.js';
 import { withColumns } from './new-columns.js';
 import { meetLabels, noteTexts, productMethod } from './operators.js';
 import { renamed, withAxis } from './renaming.js';
@@ -231,6 +233,9 @@ const inserted: Handler = ({ interp, table, args }) => {
 const mapped: Handler = (method) => {
   const { interp, state, name, args, call } = method;
   const [first] = args.positional;
+  const earlier =
+    name === 'map' && first !== undefined ? valuesOfEarlierTimes(interp, first, call) : undefined;
+  if (earlier !== undefined) return earlier;
   if (name === 'map' && first?.type === 'mapping' && areTexts([...first.cell.value.entries.keys()]))
     noteTexts(interp, state);
   if (first?.type === 'function') {
@@ -300,6 +305,11 @@ const item: Handler = ({ table }) => {
   return facts.scores.length > 0 || facts.predictions.length > 0 ? table : opaque({ ...facts, rows: [] });
 };
 
+const asMapping: Handler = ({ table, state }) => {
+  const rest = opaque(factsOf(table));
+  return newMapping({ entries: new Map(), rest, ...(state.shape === 'column' ? { valuesOf: state } : {}) });
+};
+
 const windowed: Handler = ({ table, state, args, call }) => ({
   type: 'view',
   form: 'window',
@@ -367,7 +377,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
       ['tolist to_list', listed],
       ['item', item],
       ['squeeze', ({ table }) => table],
-      ['to_dict', ({ table }) => newMapping({ entries: new Map(), rest: opaque(factsOf(table)) })],
+      ['to_dict', asMapping],
       ['rename', renamed],
       ['to_frame', asFrame],
       ['set_axis', withAxis],
@@ -482,11 +492,13 @@ function merged({ interp, state, args, call }: TableCall): Value {
     setColumn(interp, result, name, right, false);
     return result;
   }
+  const keys = mergeKeys(args);
+  const looked = withoutLookedUpCopies(facts.fits, state.rows, keys);
   return newTable({
     ...state,
     closed: false,
     partial: state.partial || state.closed,
-    fits: union(state.fits, withoutLookedUpCopies(facts.fits, state.rows, mergeKeys(args))),
+    fits: union(state.fits, asOfEarlier(interp, looked, right, keys)),
     predictions: union(state.predictions, facts.predictions),
   });
 }

@@ -23,12 +23,16 @@ export interface FitEvent {
   scoredBy?: Stmt;
   /** Of a statistic of groups: columns whose values are the groups. */
   groupedBy?: readonly string[];
+  /** Of a statistic of groups: rows get that of an earlier group, whose number is less than theirs. */
+  isOfEarlier?: boolean;
   /** Of copies of rows in one frame: how they differ. */
   copies?: CopiesInFrame;
   /** Of values of later rows: how many rows ahead they are at most, where that is known. */
   ahead?: number;
   /** Of values of later rows: the columns that they are of. */
   aheadOf?: readonly string[];
+  /** It was computed over predictions alone: no model learns from it, unless it is trained on what was made with it. */
+  readonly ofPredictions?: boolean;
   /** A search chose by cross-validation, and its best score is read: a mistake only where that is called the final score. */
   isBestOfSearch?: boolean;
   /** Statements that call the functions in which it was computed, the innermost first. */
@@ -113,6 +117,8 @@ export interface Facts {
   readonly scores: readonly Score[];
   /** Of one row, or one batch, in a loop over all rows. */
   readonly single?: boolean;
+  /** Nothing but constants and predictions of trained models, and what was computed from these alone. */
+  readonly predicted?: boolean;
 }
 
 const NOTHING: readonly never[] = [];
@@ -152,7 +158,15 @@ export function joinFacts(a: Facts, b: Facts): Facts {
     predictions: union(a.predictions, b.predictions),
     scores: union(a.scores, b.scores),
     ...(single === true ? { single } : {}),
+    ...(arePredicted(a, b) ? { predicted: true } : {}),
   };
+}
+
+/** Whether at least one of two values is nothing but predictions, and the other one holds no other rows. */
+function arePredicted(a: Facts, b: Facts): boolean {
+  const isOther = ({ predicted, rows, predictions }: Facts): boolean =>
+    predicted !== true && (rows.length > 0 || predictions.length > 0);
+  return (a.predicted === true || b.predicted === true) && !isOther(a) && !isOther(b);
 }
 
 /** What a list that was filled row by row carries: all rows. */

@@ -125,6 +125,7 @@ export function emptyTable(facts: Facts, shape: TableState['shape'] = 'array'): 
   const single = facts.single === true && facts.rows.length > 0;
   return {
     ...(single ? { single } : {}),
+    ...(facts.predicted === true ? { predicted: true } : {}),
     rows: facts.rows,
     certain: facts.certain,
     fits: facts.fits,
@@ -151,6 +152,7 @@ export function addColumns(columns: Map<string, Column>, added: ReadonlyMap<stri
             fits: union(other.fits, column.fits),
             predictions: union(other.predictions, column.predictions),
             from: union(other.from, column.from),
+            ...(other.predicted === true && column.predicted === true ? { predicted: true } : {}),
           },
     );
   }

@@ -80,6 +80,8 @@ export interface Column {
   readonly from: readonly string[];
   /** Scores that it holds, as in a table of what was tried. */
   readonly scores?: readonly Score[];
+  /** Nothing but predictions, and what was computed from them alone. */
+  readonly predicted?: boolean;
   /** The statement that made it. */
   readonly madeBy?: Stmt;
   /** The constant that was assigned to all rows of it. */
@@ -175,6 +177,8 @@ export interface Mapping {
 export interface MappingState {
   readonly entries: ReadonlyMap<string, Value>;
   readonly rest?: Value;
+  /** Of the values of a column by the labels of their rows: the column. */
+  readonly valuesOf?: TableState;
 }
 /** An object that can be fitted, or any other object of a library class. */
 export interface Estimator {
@@ -293,11 +297,13 @@ export function tableFacts(state: TableState): Facts {
   if (known !== undefined) return known;
   countWork(4 * state.columns.size);
   let { fits, predictions } = state;
+  let predicted = state.predicted === true || state.closed;
   for (const column of state.columns.values()) {
     fits = union(fits, column.fits);
     predictions = union(predictions, column.predictions);
+    predicted = predicted && column.predicted === true;
   }
-  const facts = { ...state, fits, predictions };
+  const facts = { ...state, fits, predictions, predicted };
   factsOfTables.set(state, facts);
   return facts;
 }
