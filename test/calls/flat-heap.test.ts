@@ -10,7 +10,7 @@ const redis = redisOfFile();
 
 it('a worker that has made many calls holds no more than after the first ones, and no listener warning came', async () => {
   const api = await startMessagesApi({ reply: () => leaks() });
-  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: 'heap' });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: 'heap', waitForSlow: true });
   onTestFinished(async () => {
     await fleet.close();
     await api.close();

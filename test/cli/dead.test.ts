@@ -28,7 +28,7 @@ const command = (...args: string[]) =>
 const dead = (...args: string[]) => command('dead', ...args);
 
 async function failedJob(): Promise<string> {
-  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
   try {
     const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' }, tags: { run: 'r' } });
     await job.wait();

@@ -35,7 +35,7 @@ describe('one-shot commands with agents', () => {
     expect((await fleetCommand(['check', 'x.py'], { cwd, env: keyed })).exitCode).toBe(0);
 
     const redis = await acquireEmbeddedRedis(cwd);
-    const client = await connectProducer(redis.url);
+    const client = await connectProducer(redis.url, { waitForSlow: true });
     const keys = await client.keys('*');
     client.disconnect();
     await redis.release();
@@ -57,8 +57,8 @@ describe("an invocation's own prefix", () => {
     const elsewhere = `${shared}-${NOBODY}-0000000a`;
     const left = `${shared}-${NOBODY}-0000000b`;
     const others = [`${shared}:x`, `${shared}-night:x`, `axxb-${NOBODY}-0000000c:x`];
-    const client = await connectProducer(redis.url);
-    const container = await connectProducer(redis.url);
+    const client = await connectProducer(redis.url, { waitForSlow: true });
+    const container = await connectProducer(redis.url, { waitForSlow: true });
     await holdPrefix(container, elsewhere);
     const stays = [...others, `${live}:x`, `${elsewhere}:x`].sort();
     for (const key of [...stays, `${left}:x`, `${left}::y`]) await client.set(key, '1');

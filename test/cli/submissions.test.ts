@@ -22,7 +22,7 @@ async function clients(prefix: string) {
   const proxy = await TcpProxy.start({ path: redis.socketPath });
   opened.push({ close: () => proxy.stop() });
   const broken = await FleetClient.open({ redisUrl: proxy.url, prefix });
-  const direct = await FleetClient.open({ redisUrl: redis.url, prefix });
+  const direct = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
   opened.push(broken, direct);
   return { proxy, broken, direct };
 }
@@ -81,7 +81,7 @@ it('a submission that Redis refuses until somebody changes its permissions is no
   const { direct } = await clients('refused');
   await direct.client.call('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '&*', '+@all', '-@scripting');
   const redisUrl = redis.url.replace('unix://', 'unix://reader:secret@');
-  const reader = await FleetClient.open({ redisUrl, prefix: direct.prefix });
+  const reader = await FleetClient.open({ redisUrl, prefix: direct.prefix, waitForSlow: true });
   opened.push(reader);
   let attempts = 0;
   const submitting = new Submissions(new AbortController().signal).addThroughOutage(

@@ -22,7 +22,7 @@ export class FleetOnRedis {
 
   static async start(redisUrl: string, prefix: string): Promise<FleetOnRedis> {
     const log: string[] = [];
-    const fleet = await FleetClient.open({ redisUrl, prefix });
+    const fleet = await FleetClient.open({ redisUrl, prefix, waitForSlow: true });
     const worker = await FleetWorker.start({
       redisUrl,
       prefix,

@@ -130,7 +130,7 @@ describe('the only worker and Redis killed together', () => {
     await api.arrived(3);
     await Promise.all([doomed.end('SIGKILL'), redis.kill()]);
     await redis.restart();
-    const later = await FleetClient.open({ redisUrl: redis.url, prefix });
+    const later = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
     onTestFinished(() => later.close());
     const doctor = async (...flags: string[]) => {
       const { stdout, exitCode } = await fleetCommand(['doctor', '--json', ...flags], { env: environment });

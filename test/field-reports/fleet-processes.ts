@@ -22,7 +22,7 @@ export async function startFleetProcesses(
   reply: Script,
   env: Readonly<Record<string, string>> = {},
 ): Promise<FleetProcesses> {
-  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
   const api = await startMessagesApi({ reply });
   const commands: RunningCommand[] = [];
   const environment = {

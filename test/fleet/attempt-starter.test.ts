@@ -10,7 +10,7 @@ const redis = redisOfFile();
 let client: Redis;
 
 beforeAll(async () => {
-  client = await connectProducer(redis.url);
+  client = await connectProducer(redis.url, { waitForSlow: true });
 });
 
 afterAll(() => client.disconnect());

@@ -126,7 +126,7 @@ describe('a child of a kind that its worker does not know', () => {
     );
     await start();
     const job = await submit();
-    const stranger = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix });
+    const stranger = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix, waitForSlow: true });
     onTestFinished(() => stranger.close());
     const detail = expect.stringMatching(
       /^it waits for echo-.*, and no connected worker serves the kind echo$/,

@@ -123,7 +123,7 @@ describe('checkRedis', () => {
 
   it('rejects a user without the right to run INFO, and wrong credentials', async () => {
     const redis = await redisWith();
-    const admin = await connectProducer(redis.url);
+    const admin = await connectProducer(redis.url, { waitForSlow: true });
     await admin.call('ACL', 'SETUSER', 'weak', 'on', '>hunter2', '~*', '+@all', '-info');
     await admin.quit();
     const weak = await rejection(`unix://weak:hunter2@${redis.socketPath}`);

@@ -50,7 +50,11 @@ describe('fleet worker as a process', () => {
     await server.arrived(1);
     await redis.kill();
     await redis.restart();
-    const later = await FleetClient.open({ redisUrl: redis.url, prefix: processes.prefix });
+    const later = await FleetClient.open({
+      redisUrl: redis.url,
+      prefix: processes.prefix,
+      waitForSlow: true,
+    });
     try {
       const { waitForJob } = await import('../../src/producers/wait-for-job.js');
       expect((await waitForJob(later, handle.id)).state).toBe('completed');

@@ -22,7 +22,7 @@ afterEach(async () => {
 async function start(maxWaiting: number): Promise<void> {
   count += 1;
   const prefix = `pressure-${count}`;
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
   gateway = await startTestGateway(redis, prefix, { maxWaiting });
 }
 

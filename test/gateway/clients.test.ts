@@ -28,7 +28,11 @@ async function open(): Promise<Socket> {
 }
 
 async function waitingJobs(): Promise<number> {
-  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `clients-${count}` });
+  const fleet = await FleetClient.open({
+    redisUrl: redis.url,
+    prefix: `clients-${count}`,
+    waitForSlow: true,
+  });
   const waiting = await fleet.queue('solution-check').getJobCountByTypes('wait', 'prioritized');
   await fleet.close();
   return waiting;

@@ -32,7 +32,7 @@ let sockets: Socket[] = [];
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
 beforeAll(async () => {
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX, waitForSlow: true });
   const tokens = new TokenStore(fleet.client, PREFIX);
   token = (await tokens.add('token', 'submit')).token;
   other = (await tokens.add('other', 'submit')).token;

@@ -60,7 +60,7 @@ export async function startTestGateway(
     settings: { ...TEST_SETTINGS, ...settings },
     logger: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     redisUrl: redis.url,
-    openFleet: (kinds) => FleetClient.open({ redisUrl: redis.url, prefix, kinds, waitForSlow: true }),
+    openFleet: (kinds) => FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true, kinds }),
     costs: costReader,
     announce: (message) => announcements.push(message),
     ...options,
@@ -95,7 +95,7 @@ export async function startTestGateway(
 async function examineLeftovers(redisUrl: string, prefix: string): Promise<void> {
   let fleet: FleetClient;
   try {
-    fleet = await FleetClient.open({ redisUrl, prefix });
+    fleet = await FleetClient.open({ redisUrl, prefix, waitForSlow: true });
   } catch (thrown) {
     if (thrown instanceof RedisError && thrown.code === 'redis-unreachable') return;
     throw thrown;

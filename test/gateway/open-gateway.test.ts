@@ -17,7 +17,7 @@ let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `open-${count}` });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `open-${count}`, waitForSlow: true });
   tokens = new TokenStore(fleet.client, fleet.prefix);
 });
 afterEach(async () => {

@@ -13,7 +13,7 @@ let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `sessions-${count}` });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `sessions-${count}`, waitForSlow: true });
   tokens = new TokenStore(fleet.client, fleet.prefix);
 });
 afterEach(async () => {

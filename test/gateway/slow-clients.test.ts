@@ -25,7 +25,7 @@ let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `slow-${count}` });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `slow-${count}`, waitForSlow: true });
   const tokens = new TokenStore(fleet.client, fleet.prefix);
   slow = (await tokens.add('slow', 'submit')).token;
   other = (await tokens.add('other', 'submit')).token;

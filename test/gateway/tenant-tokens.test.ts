@@ -22,7 +22,7 @@ let other: string;
 let greedy: string;
 
 beforeAll(async () => {
-  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX, waitForSlow: true });
   const tokens = new TokenStore(fleet.client, PREFIX);
   acme = (await tokens.add('acme', 'submit', 'acme')).token;
   other = (await tokens.add('other', 'submit', 'other')).token;
@@ -211,7 +211,7 @@ describe('the memory for jobs', () => {
     'counts evaluations that wait in a queue of a pipeline with the token: %s',
     async (what, data, results) => {
       const prefix = `bytes-${what.length}`;
-      const filling = await FleetClient.open({ redisUrl: redis.url, prefix });
+      const filling = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
       const evaluations = filling.queue('mine');
       const opts = { fleet: { submitter: 'greedy' } } as JobsOptions;
       for (let count = 0; count < 40; count += 1) {
@@ -223,7 +223,7 @@ describe('the memory for jobs', () => {
       const { counted } = parseRedisMemory(await filling.client.info('memory'));
       // Less room than the 2.4 MB of these evaluations, which is scarce.
       const memory = { admitPercent: 100, maxBytes: counted + 1_500_000 };
-      const full = await FleetClient.open({ redisUrl: redis.url, prefix, memory });
+      const full = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true, memory });
       const quota = new SubmitterQuota(full, async () => 2);
       await expect(quota.take('solution-check', 'greedy', 1, 1_000, 1_000)).rejects.toMatchObject({
         code: 'redis-full',

@@ -51,7 +51,7 @@ beforeEach(async () => {
   const telemetry = await loadTelemetry(WANTED);
   if (telemetry === undefined) throw new Error('no telemetry');
   test = await startTestFleet(redis, prefix);
-  const openFleet = () => FleetClient.open({ redisUrl: redis.url, prefix, telemetry });
+  const openFleet = () => FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true, telemetry });
   gateway = await startTestGateway(redis, prefix, {}, { openFleet });
 });
 afterEach(async () => {

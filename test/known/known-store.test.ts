@@ -15,8 +15,8 @@ let store: KnownStore;
 let elsewhere: KnownStore;
 
 beforeAll(async () => {
-  client = await connectProducer(redis.url);
-  other = await connectProducer(redis.url);
+  client = await connectProducer(redis.url, { waitForSlow: true });
+  other = await connectProducer(redis.url, { waitForSlow: true });
 });
 afterAll(async () => {
   client.disconnect();

@@ -13,7 +13,7 @@ let prefixes = 0;
 let store: KnownStore;
 
 beforeAll(async () => {
-  client = await connectProducer(redis.url);
+  client = await connectProducer(redis.url, { waitForSlow: true });
 });
 afterAll(() => client.disconnect());
 beforeEach(() => {

@@ -219,7 +219,7 @@ describe('fleet serve for agents', () => {
 
 it('a wait for a job ends with the gateway', async () => {
   const own = await startTestGateway(redis, 'closing', {}, { answerAgent: answers.answer });
-  const waiting = await FleetClient.open({ redisUrl: redis.url, prefix: 'closing' });
+  const waiting = await FleetClient.open({ redisUrl: redis.url, prefix: 'closing', waitForSlow: true });
   const agent = await agentOfGateway(own.url);
   const payload = { solution: { content: LEAKY } };
   const { id } = await addJob(waiting, 'solution-check', payload, { delayMs: 86_400_000 });

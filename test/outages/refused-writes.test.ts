@@ -69,7 +69,7 @@ describe.each(cases)('while Redis refuses writes: $name', ({ name, refusal, isCl
     );
     await worker(runner, { lockMs: LOCK_MS });
     const openFleet = (kinds: KindRegistry) =>
-      FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix, kinds });
+      FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix, waitForSlow: true, kinds });
     // As `fleet serve` does beside a Redis of somebody else: a command without a reply ends after some seconds.
     const gateway = await startTestGateway(redis, fleet.prefix, {}, { openFleet });
     onTestFinished(() => gateway.close());

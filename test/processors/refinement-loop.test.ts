@@ -386,7 +386,7 @@ describe('a refinement loop', () => {
 describe('a worker that is killed in the middle of a round', () => {
   it('is followed by one that goes on with the round and pays for no answer again', async () => {
     const prefix = 'loop-killed';
-    const killed = await FleetClient.open({ redisUrl: redis.url, prefix });
+    const killed = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
     closers.push(() => killed.close(), ...startPipeline(killed));
     const env = {
       FLEET_REDIS_URL: redis.url,

@@ -334,7 +334,12 @@ describe('a flow whose child has been removed', () => {
 describe.each(PRODUCERS)('two clients at once through $name', ({ name, submit }) => {
   it('submit the same work once, and of different content one is refused and stores nothing', async () => {
     const { fleet } = test;
-    const other = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX, kinds: [wordCount] });
+    const other = await FleetClient.open({
+      redisUrl: redis.url,
+      prefix: PREFIX,
+      waitForSlow: true,
+      kinds: [wordCount],
+    });
     onTestFinished(() => other.close());
     const before = await stored(fleet);
     const [one, two] = await Promise.all([

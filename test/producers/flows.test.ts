@@ -212,7 +212,7 @@ describe('addGuardedEvaluation', () => {
     let reply: () => Reply = () => errorReply(400, 'invalid_request_error');
     const { fleet, worker, runner } = await startFleet(() => reply());
     const pipeline = evaluate();
-    const other = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix });
+    const other = await FleetClient.open({ redisUrl: redis.url, prefix: fleet.prefix, waitForSlow: true });
     closers.push(() => other.close());
     const submit = (client: FleetClient) =>
       addGuardedEvaluation(client, { solution: { content: SCRIPT }, evaluation }, { key: 'life' });

@@ -11,7 +11,7 @@ const redis = redisOfFile();
 let client: Redis;
 let prefixes = 0;
 beforeAll(async () => {
-  client = await connectProducer(redis.url);
+  client = await connectProducer(redis.url, { waitForSlow: true });
 });
 afterAll(async () => {
   client.disconnect();

@@ -227,7 +227,7 @@ describe('a server that is made to load hostile data all the same', () => {
 
   it('knows none of them from its clients either', async () => {
     const redis = await acquireEmbeddedRedis(project);
-    const client = await connectProducer(redis.url);
+    const client = await connectProducer(redis.url, { waitForSlow: true });
     const lines = [
       ...['MODULE LIST', 'CONFIG GET dir', 'DEBUG OBJECT x', 'ACL LIST', 'SAVE', 'BGSAVE', 'RESTORE x 0 x'],
       ...['REPLICAOF 127.0.0.1 1', 'SLAVEOF 127.0.0.1 1', 'MIGRATE 127.0.0.1 1 x 0 10', 'PSYNC ? -1', 'SYNC'],

@@ -31,7 +31,7 @@ let api: MessagesApi;
 let worker: RunningCommand;
 let reply: (index: number) => Reply = () => errorReply(401, 'invalid x-api-key');
 beforeAll(async () => {
-  const client = await connectProducer(redis.url);
+  const client = await connectProducer(redis.url, { waitForSlow: true });
   await client.config('SET', 'requirepass', PASSWORD);
   client.disconnect();
   url = `unix://:${PASSWORD}@${redis.socketPath}`;

@@ -37,7 +37,7 @@ export function workerProcesses(
   beforeEach(async () => {
     prefixes += 1;
     prefix = `${name}-${prefixes}`;
-    fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
+    fleet = await FleetClient.open({ redisUrl: redis.url, prefix, waitForSlow: true });
   });
   afterEach(async () => {
     try {
