@@ -151,6 +151,22 @@ describe('rows that are copied before the split', () => {
     expect(await repairOf(lines)).toBe(wanted.join('\n'));
   });
 
+  it('REQ-SF-019: a helper that is called once and changes the table too is inlined', async () => {
+    const text = await repairOf([
+      'def more(frame):',
+      '    frame["ratio"] = frame["a"] / frame["b"]',
+      '    return pd.concat([frame, frame.sample(frac=0.5, random_state=0)])',
+      'df = more(df)',
+      SPLIT,
+      ...FIT,
+    ]);
+    expect(text.split('\n')).toEqual([
+      'df["ratio"] = df["a"] / df["b"]',
+      SPLIT,
+      'tr = pd.concat([tr, tr.sample(frac=0.5, random_state=0)])',
+    ]);
+  });
+
   it.each([
     [
       'a helper that changes the table too, since the scored rows would lack the change',
@@ -158,6 +174,8 @@ describe('rows that are copied before the split', () => {
         'def more(frame):',
         '    frame["ratio"] = frame["a"] / frame["b"]',
         '    return pd.concat([frame, frame.sample(frac=0.5, random_state=0)])',
+        // Handed over, so that it is not inlined.
+        'helpers = [more]',
         'df = more(df)',
         SPLIT,
         ...FIT,
@@ -183,6 +201,8 @@ describe('rows that are copied before the split', () => {
         'def more(frame):',
         '    halves = frame / 2',
         '    return pd.concat([halves, halves.sample(frac=0.5, random_state=0)])',
+        // Handed over, so that it is not inlined.
+        'helpers = [more]',
         'df = more(df)',
         SPLIT,
         ...FIT,

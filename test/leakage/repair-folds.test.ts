@@ -243,21 +243,30 @@ describe('what was learned from all rows before a cross-validation', () => {
     expect((await analyzeLeakage(text)).findings).toEqual([]);
   });
 
+  it('REQ-SF-019: a function that reads the table outside of the folds is inlined if it is called once', async () => {
+    const lines = ['def rate():', '    print(X.shape)', `    return ${CALL}`, 'print(rate().mean())'];
+    const text = await repairOf([...TABLES, 'model = Ridge()', ...lines]);
+    expect(text).toContain(
+      ['print(X.shape)', 'fold_scores = []', 'for fit_rows, score_rows in folds.split(X, y):'].join('\n'),
+    );
+    expect(text).toContain('print(np.array(fold_scores).mean())');
+  });
+
   it.each([
     ['the folds are a number', [`print(${CALL.replace('cv=folds', 'cv=5')}.mean())`]],
     ['two cross-validations take the table', [`print(${CALL})`, `print(${CALL}.mean())`]],
     ['rows change on the way', ['X = X.sort_values("km")', `print(${CALL}.mean())`]],
     [
       'the table changes between the function and its call',
-      ['def rate():', `    return ${CALL}`, 'X = X + 1', 'print(rate().mean())'],
+      ['def rate():', `    return ${CALL}`, 'X = X + 1', 'print(rate().mean(), [rate])'],
     ],
     [
       'the function reads the table outside of the folds',
-      ['def rate():', '    print(X.shape)', `    return ${CALL}`, 'print(rate().mean())'],
+      ['def rate():', '    print(X.shape)', `    return ${CALL}`, 'print(rate().mean(), [rate])'],
     ],
     [
       'the function has another variable of this name',
-      ['def rate(n):', `    return ${CALL}`, 'print(rate(3).mean())'],
+      ['def rate(n):', `    return ${CALL}`, 'print(rate(3).mean(), [rate])'],
     ],
   ])('REQ-SF-019: is not rewritten if %s', async (_, lines) => {
     expect(await repairOf([...TABLES, 'model = Ridge()', ...lines])).toMatch(/^Not rewritten/);

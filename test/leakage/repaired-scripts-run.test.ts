@@ -119,6 +119,7 @@ const scripts = [
   'runnable-choice.txt',
   'runnable-pipeline.txt',
   'runnable-folds.txt',
+  'runnable-helpers.txt',
 ].flatMap(labeledScripts);
 const damaged = damagedPairs();
 let outputs: ReadonlyMap<string, string> = new Map();

@@ -1,5 +1,5 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
-import { ownBlock, reportedBlock } from '../findings/block.js';
+import { ownBlock, reportedBlock, sharedBlocks } from '../findings/block.js';
 import type { Leak } from '../findings/find-leaks.js';
 import type { Module, Span, Stmt } from '../syntax/ast.js';
 import { parseModule } from '../syntax/parse-module.js';
@@ -28,6 +28,8 @@ import { onlyFoldLoop } from './folds/fold-loop.js';
 import { makeModelInEachFold } from './folds/model-in-each-fold.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
 import { prepareInValidation } from './folds/prepare-in-validation.js';
+import { inlinedScripts } from './inline/inlined-scripts.js';
+import { changedLines, sameLeak } from './inline/same-leak.js';
 import { asTheyAre, atTheirCalls, type Lift } from './leaks-at-calls.js';
 import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
@@ -116,6 +118,8 @@ export async function repairInDetail(
       last = await repairWithin(contextOf(analysis, calls.block, work, calls.lift), calls.lift);
       if (last.ok) return { repair: last, work: work.spent };
     }
+    const inlined = await repairInlined(analysis, plain);
+    if (inlined !== undefined) return { repair: inlined, work: work.spent };
     // Beside the split there is more to say than in a helper.
     return { repair: repair.reason.includes(SPLIT_NOT_FOUND) ? last : repair, work: work.spent };
   } catch (thrown) {
@@ -123,6 +127,28 @@ export async function repairInDetail(
     const reason = 'Not rewritten: looking for a certain rewrite takes too much work in this script.';
     return { repair: { ok: false, reason }, work: work.spent };
   }
+}
+
+/** Mends a leak in the script with the functions inlined that part it from the division of its rows. */
+async function repairInlined(analysis: DetailedAnalysis, plain: RepairContext): Promise<Repair | undefined> {
+  const { source, leaks, work } = plain;
+  const [leak] = leaks;
+  if (leak === undefined) return undefined;
+  for await (const inlined of inlinedScripts(analysis, leak, work)) {
+    const after = await analyzeInDetail(inlined);
+    const same = sameLeak(analysis, leak, after);
+    if (same === undefined) continue;
+    const shared = sharedBlocks(inlined, after.leaks)[after.leaks.indexOf(same)];
+    for (const block of [shared, ownBlock(inlined, same)]) {
+      if (block === undefined) continue;
+      const repair = await repairWithin(contextOf(after, block, work), asTheyAre);
+      if (!repair.ok) continue;
+      const at = offsetOf(repair.codeBlock, inlined);
+      const text = inlined.slice(0, at) + repair.replacement + inlined.slice(at + repair.codeBlock.length);
+      return { ok: true, ...changedLines(source, text) };
+    }
+  }
+  return undefined;
 }
 
 /** Where a leak is that is reported at another block: in a helper that the block calls, or where the folds of a splitter are taken. */

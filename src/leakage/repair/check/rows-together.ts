@@ -1,14 +1,14 @@
 import type { Call, Expr } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions, rootName } from '../../syntax/walk.js';
+import { calleeName, expressionsIn, ownExpressions, partsOf, rootName } from '../../syntax/walk.js';
 import type { Region } from '../../values/region.js';
 import { newStatements, partPairs, type ScriptChange } from './script-change.js';
 
 /** What a table knows of itself besides its rows. */
-const ABOUT = /^(columns|dtypes|dtype|name|names|keys|schema)$/;
+const ABOUT = /^(columns|dtypes|dtype|name|names|keys|schema|shape)$/;
 
 /**
- * Why a rewrite may not stay that gives a call the rows of a part beside the rows of the whole table: `backward(train, y,
- * columns)`, where `y` has the labels of all rows.
+ * Why a rewrite may not stay that puts the rows of a part beside the rows of the whole table: in a call, as `backward(train, y,
+ * columns)`, where `y` has the labels of all rows, or in a column, as `train["rate"] = [rates[key] for key in frame["key"]]`.
  * @param rows The rows of each variable, when the split runs.
  */
 export function besideAllRows(
@@ -24,6 +24,10 @@ export function besideAllRows(
     !parts.has(name) &&
     (rows.get(name) ?? []).some((region) => !isDivided(region) && sources.has(sourceOf(region)));
   for (const statement of newStatements(change)) {
+    const [target] = statement.type === 'assign' ? statement.targets : [];
+    const column = target?.type === 'subscript' && parts.has(rootName(target) ?? '') ? statement : undefined;
+    const read = column?.type === 'assign' ? wholeRowsRead(column.value, isWhole) : undefined;
+    if (read !== undefined) return `\`${read}\` has all rows, and gives those of one part a column`;
     for (const own of ownExpressions(statement)) {
       for (const call of expressionsIn(own)) {
         if (call.type !== 'call' || !call.args.some(({ value }) => parts.has(rootName(value) ?? '')))
@@ -41,6 +45,23 @@ function wholeRowsIn({ args }: Call, isWhole: (name: string) => boolean): string
   for (const { value } of args) {
     const name = rootName(value);
     if (name !== undefined && isWhole(name) && isOfRows(value)) return name;
+  }
+  return undefined;
+}
+
+/** A variable whose rows an expression reads, not only their number or the names of their columns, nor some by their positions. */
+function wholeRowsRead(expression: Expr, isWhole: (name: string) => boolean): string | undefined {
+  if (expression.type === 'name') return isWhole(expression.id) ? expression.id : undefined;
+  if (expression.type === 'attribute' && ABOUT.test(expression.name)) return undefined;
+  if (expression.type === 'call' && calleeName(expression) === 'len') return undefined;
+  const isPicked =
+    expression.type === 'subscript' &&
+    expression.object.type === 'attribute' &&
+    /^i?loc$/.test(expression.object.name);
+  if (isPicked) return undefined;
+  for (const part of partsOf(expression)) {
+    const found = wholeRowsRead(part, isWhole);
+    if (found !== undefined) return found;
   }
   return undefined;
 }

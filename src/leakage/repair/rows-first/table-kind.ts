@@ -7,7 +7,11 @@ export type TableKind = 'frame' | 'array';
 
 const ARRAY_END = /(\.values|\.astype\(np\.\w+\))$/;
 const ARRAY_METHOD = /\.(to_numpy|toarray|transform|fit_transform)$/;
-const ARRAY_START = /^(np|numpy)\.\w+\(/;
+/** Functions of NumPy that compute value by value: of a column of a frame they give a column. */
+const VALUE_BY_VALUE =
+  'log1p|log10|log2|log|expm1|exp|sqrt|cbrt|square|power|abs|absolute|fabs|sign|clip|round|around|rint|floor|ceil|sin|cos|tan|tanh|arcsinh|maximum|minimum|nan_to_num';
+const IS_VALUE_BY_VALUE = new RegExp(`^(${VALUE_BY_VALUE})$`);
+const ARRAY_START = new RegExp(`^(np|numpy)\\.(?!(${VALUE_BY_VALUE})\\()\\w+\\(`);
 const FRAME_START = /^(pd|pandas)\.(read_\w+|DataFrame|Series|concat|merge|get_dummies)\(/;
 /** `frame[["first", "second"]]`: columns by their names. */
 const NAMED_COLUMNS = /^\w+\[\s*\[[^\]"']*["'][^\]]*\]\s*\](\.copy\(\))?$/;
@@ -93,6 +97,10 @@ function kindAfterSteps(module: Module, value: Expr, from: number): TableKind | 
   if (value.type === 'attribute' || value.type === 'subscript') return kindOfColumn(module, value, from);
   if (value.type !== 'call' || value.callee.type !== 'attribute') return undefined;
   const { name, object } = value.callee;
+  if (object.type === 'name' && /^(np|numpy)$/.test(object.id) && IS_VALUE_BY_VALUE.test(name)) {
+    const [first] = value.args;
+    return first === undefined ? undefined : kindAfterSteps(module, first.value, from);
+  }
   const isOfModule = object.type === 'name' && /^(np|numpy|pd|pandas|pl|torch)$/.test(object.id);
   if (isOfModule) return undefined;
   if (RESHAPES.test(name) || name === 'to_numpy') return 'array';
