@@ -12,33 +12,46 @@ import { statementsOfSuite } from './scopes.js';
 const MAX_FUNCTIONS = 6;
 
 /**
- * The script with the functions inlined that lie between a leak and the division of the rows, so that both stand in one suite;
- * first without those around the division. Nothing where one of these functions is called several times, or in a way that cannot
- * be replaced by its lines.
+ * The script with the functions inlined that separate a leak from the division of the rows, so that both are in one suite: first
+ * those around the leak, then those around the division too, then those of other leaks of this division too. Nothing where one of
+ * these functions is called several times, or in a way that cannot be replaced by its lines.
  */
 export async function* inlinedScripts(
-  { module }: DetailedAnalysis,
+  { module, leaks }: DetailedAnalysis,
   leak: Leak,
   work: WorkAllowance,
 ): AsyncGenerator<string> {
-  const ofLeak = work.run(() => functionsAround(module, leak.statement));
-  const ofSplit = work.run(() => {
+  const steps = work.run(() => {
     const split = leak.split?.statement ?? statementAt(module, leak.scoreNode.start);
-    return split === undefined ? [] : functionsAround(module, split);
+    const ofSplit = split === undefined ? [] : functionsAround(module, split);
+    const others = leaks.filter(
+      (other) => other !== leak && other.split?.statement === leak.split?.statement,
+    );
+    const ofLeak = functionsUpTo(functionsAround(module, leak.statement), ofSplit);
+    const ofOthers = others.map(({ statement }) =>
+      functionsUpTo(functionsAround(module, statement), ofSplit),
+    );
+    const beforeSplit = functionsUpTo(ofSplit, functionsAround(module, leak.statement));
+    return [ofLeak, beforeSplit, ofOthers.flat()];
   });
-  const common = ofLeak.find((one) => ofSplit.includes(one));
-  const upTo = (functions: readonly FunctionDefinition[]): readonly FunctionDefinition[] =>
-    common === undefined ? functions : functions.slice(0, functions.indexOf(common));
-  const [first, second] = [upTo(ofLeak), upTo(ofSplit)];
-  if (first.length + second.length > MAX_FUNCTIONS) return;
   const names = new Set<string>();
-  for (const functions of [first, second]) {
-    if (functions.length === 0) continue;
+  for (const functions of steps) {
+    const before = names.size;
     for (const { name } of functions) names.add(name);
-    const source = await inlined(module, [...names], work);
+    if (names.size === before) continue;
+    const source = names.size > MAX_FUNCTIONS ? undefined : await inlined(module, [...names], work);
     if (source === undefined) return;
     yield source;
   }
+}
+
+/** Functions up to the first that is around something else too. */
+function functionsUpTo(
+  functions: readonly FunctionDefinition[],
+  others: readonly FunctionDefinition[],
+): readonly FunctionDefinition[] {
+  const common = functions.findIndex((one) => others.includes(one));
+  return common < 0 ? functions : functions.slice(0, common);
 }
 
 async function inlined(
