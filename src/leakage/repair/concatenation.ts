@@ -87,7 +87,8 @@ function withItems(source: string, call: Expr, remaining: readonly Expr[]): stri
   return `${source.slice(call.start, start + 1)}${items}${source.slice(end - 1, call.end)}`;
 }
 
-function concatenatedItems(source: string, expression: Expr): readonly Expr[] | undefined {
+/** The tables that an expression puts below each other; nothing for another expression. */
+export function concatenatedItems(source: string, expression: Expr): readonly Expr[] | undefined {
   if (expression.type !== 'call') return undefined;
   const callee = source.slice(expression.callee.start, expression.callee.end);
   if (!CONCATENATIONS.test(callee)) return undefined;

@@ -13,6 +13,8 @@ export interface RepairContext extends Watched {
   /** The block as it is in the script. */
   readonly block: Span;
   readonly leaks: readonly Leak[];
+  /** The leaks of the script that are not in the block. */
+  readonly elsewhere: readonly Leak[];
   /** What the repair may do: what comes after a wait has to be run on it. */
   readonly work: WorkAllowance;
   /** Line ending of the block. */

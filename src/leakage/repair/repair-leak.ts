@@ -24,7 +24,7 @@ import { copyInFolds } from './copies/copy-in-folds.js';
 import { divideBeforeCopying } from './copies/divide-before-copying.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { mendAndDivideInOrder, mendExperiment } from './experiment/mend-experiment.js';
-import { onlyFoldLoop } from './folds/fold-loop.js';
+import { onlyFoldLoop, trainingIndex } from './folds/fold-loop.js';
 import { makeModelInEachFold } from './folds/model-in-each-fold.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
 import { prepareInValidation } from './folds/prepare-in-validation.js';
@@ -178,6 +178,7 @@ async function repairWithin(plain: RepairContext, lift: Lift): Promise<Repair> {
   const { split, earlier } = work.run(() => {
     const loop =
       onlyFoldLoop(statementsOf(plain))?.statement ??
+      foldsOf(plain) ??
       statementsOf(plain).find((statement) => statement.type === 'for');
     const divides =
       findSplit(plain)?.statement ??
@@ -258,6 +259,14 @@ function strategiesFor({ kind, split, statement }: Leak): readonly Strategy[] {
     : OTHERWISE;
 }
 
+/** The loop over folds that divides the rows of a leak, wherever it is. */
+function foldsOf({ leaks: [leak] }: RepairContext): Stmt | undefined {
+  let statement = leak?.split?.statement;
+  while (statement !== undefined && !(statement.type === 'for' && trainingIndex(statement) !== undefined))
+    statement = statement.suite.owner;
+  return statement;
+}
+
 /** The split of a leak, where it comes after the block. */
 function splitAfter({ leaks, block }: RepairContext): Stmt | undefined {
   const statement = leaks[0]?.split?.statement;
@@ -279,15 +288,18 @@ function contextOf(
 ): RepairContext {
   const { module, watched, watchedEarlier, watchedLists, watchedFrames } = analysis;
   const { source } = module;
-  const leaks = analysis.leaks
-    .map(lift)
-    .filter(({ statement }) => statement.start >= block.start && statement.end <= block.end);
+  const all = analysis.leaks.map(lift);
+  const isInBlock = ({ statement }: Leak): boolean =>
+    statement.start >= block.start && statement.end <= block.end;
+  const leaks = all.filter(isInBlock);
+  const elsewhere = all.filter((leak) => !isInBlock(leak));
   const lineEnding = source.includes('\r\n') ? '\r\n' : '\n';
   return {
     source,
     module,
     block,
     leaks,
+    elsewhere,
     watched,
     watchedEarlier,
     watchedLists,

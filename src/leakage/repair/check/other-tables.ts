@@ -1,10 +1,10 @@
 import type { Leak } from '../../findings/find-leaks.js';
-import type { Call, Expr, Module, Span } from '../../syntax/ast.js';
+import type { Call, Expr, Module, Span, Stmt } from '../../syntax/ast.js';
 import { calleeName, expressionsIn, namesInExpression, ownExpressions } from '../../syntax/walk.js';
 import type { Region } from '../../values/region.js';
 import type { RepairContext } from '../context.js';
 import { type HoldsRows, mentionsRows, summarizedArguments } from '../helper-calls.js';
-import { statementsInBlock } from './script-change.js';
+import { plainText, statementsInBlock, type Version } from './script-change.js';
 
 /**
  * Tables that a computation takes besides the one that is divided: `vec.fit(list(train["text"]) + list(test["text"]))`, where
@@ -34,13 +34,15 @@ export function tablesBesides({ leaks, watched, module }: RepairContext): Readon
 
 /** Why a rewritten block may not stay: a computation of its leaks still takes one of the tables. */
 export function learnsBesides(
-  { leaks, watched }: RepairContext,
+  { leaks, watched, module: before, block: whole }: RepairContext,
   tables: ReadonlySet<string>,
   module: Module,
   block: Span,
 ): string | undefined {
+  const stays = staysInPlace({ module: before, block: whole }, { module, block });
   const learning = new Set([...leaks.flatMap(computationsOf).map(calleeName), 'fit']);
   for (const statement of statementsInBlock({ module, block })) {
+    if (stays.has(statement)) continue;
     for (const expression of ownExpressions(statement).flatMap((own) => [...expressionsIn(own)])) {
       if (expression.type !== 'call' || !learning.has(calleeName(expression))) continue;
       const table = learnedFrom(module, expression, mentionsRows(watched)).find((name) => tables.has(name));
@@ -49,6 +51,22 @@ export function learnsBesides(
     }
   }
   return undefined;
+}
+
+/** Statements that are as they were, after the same ones as before: folds do not read what they give. */
+function staysInPlace(before: Version, after: Version): ReadonlySet<Stmt> {
+  const known = [...statementsInBlock(before)].map((statement) => plainText(before.module, statement));
+  const stays = new Set<Stmt>();
+  const seen = new Set(known);
+  let at = 0;
+  for (const statement of statementsInBlock(after)) {
+    const text = plainText(after.module, statement);
+    if (!seen.has(text)) continue;
+    if (text !== known[at]) break;
+    stays.add(statement);
+    at += 1;
+  }
+  return stays;
 }
 
 function computationsOf({ node, nodes }: Leak): Call[] {

@@ -1,5 +1,5 @@
-import type { For, FunctionDefinition, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, rootName, statementsIn } from '../../syntax/walk.js';
+import type { Expr, For, FunctionDefinition, Stmt } from '../../syntax/ast.js';
+import { calleeName, expressionsIn, rootName, statementsIn } from '../../syntax/walk.js';
 
 /** A loop over folds: `for train, val in folds.split(X, y)`, with or without `enumerate`. */
 export interface FoldLoop {
@@ -51,7 +51,20 @@ function dividedTable({ iterable }: For): string | undefined {
   for (const part of expressionsIn(iterable)) {
     if (part.type !== 'call' || part.callee.type !== 'attribute' || part.callee.name !== 'split') continue;
     const [rows] = part.args;
-    if (rows !== undefined && rows.star === '' && rows.value.type !== 'constant') return rootName(rows.value);
+    if (rows === undefined || rows.star !== '' || rows.value.type === 'constant') continue;
+    return tableOfLength(rows.value) ?? rootName(rows.value);
   }
   return undefined;
+}
+
+/** `np.zeros(len(y))`, `np.arange(X.shape[0])`, `range(len(X))`: the table whose number of rows it is. */
+function tableOfLength(rows: Expr): string | undefined {
+  if (rows.type !== 'call' || !/^(zeros|ones|empty|arange|range)$/.test(calleeName(rows))) return undefined;
+  const [size] = rows.args;
+  const value = size?.value.type === 'sequence' ? size.value.items[0] : size?.value;
+  const [table] = value?.type === 'call' && calleeName(value) === 'len' ? value.args : [];
+  if (table !== undefined) return rootName(table.value);
+  const isShape =
+    value?.type === 'subscript' && value.object.type === 'attribute' && value.object.name === 'shape';
+  return isShape ? rootName(value) : undefined;
 }

@@ -1,14 +1,10 @@
 import type { For, Stmt } from '../../syntax/ast.js';
-import {
-  calleeName,
-  expressionsIn,
-  namesIn,
-  namesInExpression,
-  ownExpressions,
-  statementsIn,
-} from '../../syntax/walk.js';
+import { calleeName, expressionsIn, namesIn, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';
+import { isKnownBefore } from '../rows-first/known-before.js';
+import { plainColumn } from '../rows-first/labels-before.js';
 import { effectsOf, NotFollowed } from './effects.js';
+import { outerNamesIn, outerNamesOf } from './outer-names.js';
 
 const WRITES = /\.(to_csv|to_parquet|to_feather|to_pickle|savefig|dump|save|show)\(|\bopen\(/;
 const RANDOM = /\b(np|numpy)\.random\.|\brandom\.\w+\(|\brng\b|\.sample\(/;
@@ -44,15 +40,16 @@ export function preparationFrom(
       (statement) =>
         statement.type !== 'delete' &&
         !makesRoom(statement) &&
+        !isOtherColumn(context, first, statement, names) &&
         (statement === first ||
           others.includes(statement) ||
-          [...namesIn(statement)].some(({ id }) => names.has(id))) &&
+          outerNamesIn(statement).some(({ id }) => names.has(id))) &&
         effectsOf(context, statement).length > 0,
     );
     for (const statement of chosen) {
       for (const { name } of affected.get(statement) ?? []) names.add(name);
       // What is read here and changed by another line on the way is not the same in the fold.
-      for (const { id } of namesIn(statement)) if (anywhere.has(id)) names.add(id);
+      for (const { id } of outerNamesIn(statement)) if (anywhere.has(id)) names.add(id);
     }
   }
   for (const statement of chosen) {
@@ -68,6 +65,21 @@ export function preparationFrom(
   return { statements: chosen, names, ...startsOf(context, chosen, names) };
 }
 
+/** `y = data["price"]`, where the lines since the first one change other columns of the table alone. */
+function isOtherColumn(
+  { module, watchedLists }: RepairContext,
+  first: Stmt | undefined,
+  statement: Stmt,
+  names: ReadonlySet<string>,
+): boolean {
+  const [target, other] = statement.type === 'assign' ? statement.targets : [];
+  const column = statement.type === 'assign' ? plainColumn(statement.value) : undefined;
+  if (first === undefined || column === undefined || target?.type !== 'name' || other !== undefined)
+    return false;
+  const watched = { name: column.name, lists: watchedLists };
+  return !names.has(target.id) && isKnownBefore(module, column.frame, first, statement, watched);
+}
+
 /** The part of a preparation that the folds read something of. */
 export function neededIn(context: RepairContext, { body }: For, preparation: Preparation): Preparation {
   const needed = new Set(body.statements.flatMap((inner) => [...namesIn(inner)].map(({ id }) => id)));
@@ -75,7 +87,7 @@ export function neededIn(context: RepairContext, { body }: For, preparation: Pre
   for (const name of clonedAlone(body.statements)) needed.delete(name);
   const statements = preparation.statements.toReversed().filter((statement) => {
     const isNeeded = effectsOf(context, statement).some(({ name }) => needed.has(name));
-    if (isNeeded) for (const { id } of namesIn(statement)) needed.add(id);
+    if (isNeeded) for (const { id } of outerNamesIn(statement)) needed.add(id);
     return isNeeded;
   });
   const names = new Set([...preparation.names].filter((name) => needed.has(name)));
@@ -132,7 +144,7 @@ function startsOf(
     for (const inner of statementsIn(statement)) {
       const targets = new Set(plainTargets(inner));
       for (const own of ownExpressions(inner)) {
-        for (const name of namesInExpression(own)) {
+        for (const name of outerNamesOf(own)) {
           const isRead = !targets.has(name) && names.has(name.id) && !made.has(name.id);
           if (isRead && !starts.has(name.id)) starts.set(name.id, 'same');
         }

@@ -21,6 +21,7 @@ import { rowChangeBetween } from '../rows-first/row-order.js';
 import { NotFollowed } from './effects.js';
 import { type FoldLoop, onlyFoldLoop, onlyFoldLoopInFunction } from './fold-loop.js';
 import { importOf } from './imported-from.js';
+import { outerNamesIn } from './outer-names.js';
 import { neededIn, type Preparation, preparationFrom } from './preparation.js';
 import { isReadAfter, usedWithFoldModels } from './used-after-folds.js';
 
@@ -46,7 +47,12 @@ export async function prepareInEachFold(context: RepairContext): Promise<Rewrite
   // The whole loop is changed, also where the block ends in it.
   const block = { start: context.block.start, end: Math.max(context.block.end, loop.outer.end) };
   try {
-    return { text: await preparedInFold({ ...context, block }, anchor, loop, statements), block };
+    const leaks = leaksOnTheWay(context, loop, statements);
+    return {
+      text: await preparedInFold({ ...context, block, leaks }, anchor, loop, statements),
+      block,
+      leaks,
+    };
   } catch (error) {
     if (error instanceof NotFollowed || error instanceof NotSaid) return declined(error.message);
     throw error;
@@ -109,6 +115,18 @@ async function preparedInFold(
     lines.push(`${own.get(name)} = ${madeAgain.get(name) ?? `clone(${name})`}`);
   lines.push(...(await replayed(context, anchor, loop, preparation, own)));
   return context.work.run(() => putIn(context, anchor, loop, own, unchanged, lines));
+}
+
+/** The leaks of the block, and those of later lines that the folds make again as well. */
+function leaksOnTheWay(context: RepairContext, loop: FoldLoop, statements: readonly Stmt[]): readonly Leak[] {
+  const before = statements.slice(0, statements.indexOf(loop.outer));
+  const { statements: made } = neededIn(context, loop.statement, preparationFrom(context, before));
+  const isMade = ({ statement }: Leak): boolean =>
+    made.some(({ start, end }) => start <= statement.start && statement.end <= end);
+  const later = context.elsewhere.filter(isMade);
+  if (later.some(({ kind }) => !LEARNS.has(kind) || kind === 'training-rows'))
+    throw new NotFollowed('the lines up to the folds hold a leak that cannot be moved');
+  return [...context.leaks, ...later];
 }
 
 /**
@@ -178,6 +196,7 @@ async function replayed(
   const saying = new Saying(context, leak, anchor, {
     ofFrame: `.iloc[${loop.train}]`,
     ofArray: `[${loop.train}]`,
+    divided: context.watched.get(loop.table) ?? context.watchedEarlier.get(loop.table) ?? [],
   });
   const edits = saying.withLines(saying.edits());
   const lines: string[] = [];
@@ -202,7 +221,7 @@ async function replayed(
 }
 
 function renamed(statement: Stmt, own: ReadonlyMap<string, string>): TextEdit[] {
-  return [...namesIn(statement)].flatMap(({ id, start, end }) => {
+  return outerNamesIn(statement).flatMap(({ id, start, end }) => {
     const text = own.get(id);
     return text === undefined ? [] : [{ start, end, text }];
   });
@@ -256,7 +275,7 @@ function checkOtherNames({ module, source }: RepairContext, preparation: Prepara
       throw new NotFollowed('a function is defined in the folds');
   }
   for (const statement of [...statements, loop.statement]) {
-    for (const { id } of statement === loop.statement ? [] : namesIn(statement)) {
+    for (const { id } of statement === loop.statement ? [] : outerNamesIn(statement)) {
       if (!names.has(id) && isChangedBetween(module, statement.end, loop.statement.end, id))
         throw new NotFollowed(`\`${id}\` is changed between the fit and the folds`);
     }
@@ -344,7 +363,7 @@ function checkFunctionAround(
   { within, statement: loop }: FoldLoop,
 ): void {
   if (within === undefined) return;
-  const read = new Set(statements.flatMap((one) => [...namesIn(one)].map(({ id }) => id)));
+  const read = new Set(statements.flatMap((one) => outerNamesIn(one).map(({ id }) => id)));
   const last = module.body.statements.at(-1)?.end ?? within.end;
   for (const id of [...names, ...read]) {
     if (isChangedBetween(module, within.end, last, id))
@@ -360,9 +379,16 @@ function checkFunctionAround(
   const hidden = [...names, ...read].find((id) => own.has(id));
   if (hidden !== undefined) throw new NotFollowed(`\`${hidden}\` is another variable in \`${within.name}\``);
   for (const { id, start, end } of namesIn(within)) {
-    if (names.has(id) && (start < loop.start || end > loop.end))
+    const isOutside = start < loop.start || end > loop.end;
+    if (names.has(id) && isOutside && !isNumberOfRows(module.source, start, end))
       throw new NotFollowed(`\`${within.name}\` reads \`${id}\` outside of the folds`);
   }
+}
+
+/** `len(X)`, `X.shape[0]`: the preparation leaves the number of rows as it is. */
+function isNumberOfRows(source: string, start: number, end: number): boolean {
+  const [before, after] = [source.slice(Math.max(0, start - 10), start), source.slice(end, end + 20)];
+  return (/\blen\(\s*$/.test(before) && /^\s*\)/.test(after)) || /^\s*\.shape\[0\]/.test(after);
 }
 
 /** The call that makes an object of a class of the script, if it is the only one and gives the same in the folds. */

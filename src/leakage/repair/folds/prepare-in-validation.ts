@@ -37,11 +37,12 @@ export async function prepareInValidation(context: RepairContext): Promise<Rewri
   const isOfBlock = (leak: (typeof analysis.leaks)[number]): boolean =>
     leak.statement.start >= block.start && leak.statement.end <= block.end;
   const leaks = analysis.leaks.filter(isOfBlock);
+  const elsewhere = analysis.leaks.filter((leak) => !isOfBlock(leak));
   if (leaks.length !== context.leaks.length)
     return declined('the folds of the cross-validation are not followed');
   const { module, watched, watchedEarlier, watchedLists, watchedFrames } = analysis;
   const seen = { watched, watchedEarlier, watchedLists, watchedFrames };
-  const expanded = { ...context, ...seen, module, source: module.source, block, leaks };
+  const expanded = { ...context, ...seen, module, source: module.source, block, leaks, elsewhere };
   const prepared = await prepareInEachFold(expanded);
   if ('declined' in prepared) return prepared;
   return { text: prepared.text, block: { start: block.start, end: (prepared.block ?? block).end - grown } };

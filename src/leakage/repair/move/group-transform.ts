@@ -105,20 +105,28 @@ interface ColumnName {
   readonly values: readonly ConstantValue[];
 }
 
-/** The name of one column: a text, or the variable of a loop over texts that are written out. */
-function nameOf({ source }: Module, statement: Stmt, name: Expr): ColumnName | undefined {
+/** The name of one column: a text, or the variable of a loop over texts that are written out, there or in a list with a name. */
+export function nameOf(module: Module, statement: Stmt, name: Expr): ColumnName | undefined {
+  const { source } = module;
   const text = source.slice(name.start, name.end);
   if (name.type === 'constant')
     return typeof name.value === 'string' ? { text, label: name.value, values: [name.value] } : undefined;
   if (name.type !== 'name') return undefined;
   for (let owner = statement.suite.owner; owner !== undefined; owner = owner.suite.owner) {
     if (owner.type !== 'for' || owner.target.type !== 'name' || owner.target.id !== name.id) continue;
-    const items = owner.iterable.type === 'sequence' ? owner.iterable.items : [];
+    const list = owner.iterable.type === 'name' ? listOf(module, owner, owner.iterable.id) : owner.iterable;
+    const items = list?.type === 'sequence' ? list.items : [];
     const values = items.flatMap((item) => (item.type === 'constant' ? [item.value] : []));
     const areTexts = values.length === items.length && values.every((value) => typeof value === 'string');
     return items.length > 0 && areTexts ? { text, label: name.id, values } : undefined;
   }
   return undefined;
+}
+
+/** The list that a variable is, if it stays as it was made. */
+function listOf(module: Module, statement: Stmt, name: string): Expr | undefined {
+  const grows = new RegExp(`\\b${name}\\s*\\.\\s*(?:append|extend|insert|remove|pop|clear)\\(`);
+  return grows.test(module.source) ? undefined : madeOnce(module, statement, name)?.value;
 }
 
 interface Made {

@@ -12,6 +12,7 @@ import {
 } from '../../syntax/walk.js';
 import { overlapOf, type Region, sameRows } from '../../values/region.js';
 import { countText } from '../../values/work.js';
+import { concatenatedItems } from '../concatenation.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
 import { STOPS_AT_GAPS } from '../group-fallback.js';
 import { helpersOf, type SummarizedCall, summarizedCall, whyNotOnlyLearned } from '../helper-calls.js';
@@ -32,6 +33,7 @@ import {
   readGroupwise,
   sayGroupwise,
 } from './group-lookup.js';
+import { assignments } from './known-before.js';
 import type { EarlierDivision } from './later-split.js';
 import { withFallbacks } from './mapped-groups.js';
 import { tableKind } from './table-kind.js';
@@ -43,15 +45,27 @@ const PREDICTS = /KMeans|GaussianMixture|Birch|MeanShift|AffinityPropagation|Iso
 const FUNCTIONS =
   /^(nan)?(mean|median|std|var|min|max|percentile|quantile|sum|ptp|amin|amax|average)$|^(mutual_info_(classif|regression)|f_(classif|regression)|chi2)$/;
 
+/** What to call the table that a fit gives, where it has no name in the script. */
+const NAMES_OF_RESULTS: Readonly<Record<string, string>> = {
+  scaling: 'scaled',
+  imputation: 'filled',
+  vocabulary: 'counted',
+};
+
 /** Thrown where a computation cannot be said for some rows; the message says why. */
 export class NotSaid extends Error {}
+
+/** How the rows to learn from are taken, and the rows of the tables that they are taken of, where these are known. */
+export type RowsToLearnFrom = Pick<EarlierDivision, 'ofFrame' | 'ofArray'> & {
+  readonly divided?: readonly Region[];
+};
 
 /** Says the computations of the block for some rows. */
 export class Saying {
   readonly #context: RepairContext;
   readonly #leak: Leak;
   readonly #anchor: Stmt;
-  readonly #earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>;
+  readonly #earlier: RowsToLearnFrom;
   /** Lines to put in before a statement. */
   readonly #lines = new Map<Stmt, readonly string[]>();
   readonly #taken = new Set<string>();
@@ -60,12 +74,7 @@ export class Saying {
   /** The statement that is being said: an earlier one of the block may have made an array of a frame. */
   #statement: Stmt;
 
-  constructor(
-    context: RepairContext,
-    leak: Leak,
-    anchor: Stmt,
-    earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>,
-  ) {
+  constructor(context: RepairContext, leak: Leak, anchor: Stmt, earlier: RowsToLearnFrom) {
     this.#context = context;
     this.#leak = leak;
     this.#anchor = anchor;
@@ -168,7 +177,7 @@ export class Saying {
   }
 
   #groupwise(leak: Leak, node: Call): TextEdit[] {
-    const values = readGroupwise(this.#context.source, node);
+    const values = readGroupwise(this.#context.module, leak.statement, node);
     if (values === undefined || !hasRows(this.#context, this.#leak, values.frame))
       throw new NotSaid('the statistic is computed inside a lambda, group by group');
     this.#check(values.frame);
@@ -295,12 +304,17 @@ export class Saying {
       throw new NotSaid('the fit takes more values for each row than features and labels');
     const [rows] = args;
     if (rows === undefined) throw new NotSaid('the fit has no rows');
+    const input = this.#fittedInput(leak, rows.value);
     const made = this.#constructorText(object);
     if (!isModel && NOT_APPLIED.test(made))
       throw new NotSaid('what is fitted cannot be applied to other rows');
     if (/(OneHot|Ordinal)Encoder/.test(made) && !/handle_unknown/.test(made))
       throw new NotSaid('the encoder would refuse a category that the training part lacks');
     const picked = args.flatMap(({ value }) => {
+      if (value === rows.value && input !== undefined) {
+        const { start, end } = value;
+        return [{ start, end, text: `${input}${this.#earlier.ofArray}` }];
+      }
       const edits = this.#pick(value);
       if (edits.length === 0) throw new NotSaid('features and labels are not divided by one split');
       return edits;
@@ -316,8 +330,24 @@ export class Saying {
     return [
       { start: end - name.length, end, text: 'fit' },
       ...picked,
-      { start: node.end, end: node.end, text: `.${second}(${this.#saidWithin(rows.value)})` },
+      { start: node.end, end: node.end, text: `.${second}(${input ?? this.#saidWithin(rows.value)})` },
     ];
+  }
+
+  /** `pca.fit_transform(scaler.fit_transform(X))`: a name for what the inner one gives, so that it is fitted once. */
+  #fittedInput(leak: Leak, rows: Expr): string | undefined {
+    const inner = this.#context.leaks.find(({ node }) => node === rows);
+    if (inner === undefined || rows.type !== 'call' || rows.callee.type !== 'attribute') return undefined;
+    if (rows.callee.name !== 'fit_transform') return undefined;
+    if (
+      /\bset_output\(|\btransform_output\b/.test(this.#context.source) ||
+      inner.statement !== leak.statement
+    )
+      throw new NotSaid('whether what is fitted gives a frame or an array is not known');
+    const value = edited(this.#context.source, rows, this.#fit(inner, rows, rows.callee));
+    const name = this.#fresh(NAMES_OF_RESULTS[inner.kind] ?? 'prepared');
+    this.#lines.set(leak.statement, [...(this.#lines.get(leak.statement) ?? []), `${name} = ${value}`]);
+    return name;
   }
 
   /** All rows of a table, with what is computed in it said for the rows to learn from. */
@@ -334,6 +364,11 @@ export class Saying {
   #pick(expression: Expr, optional = false): TextEdit[] {
     const edits: TextEdit[] = [];
     const visit = (part: Expr, parents: readonly Expr[]): void => {
+      const put = this.#ofDividedTables(part);
+      if (put !== undefined) {
+        edits.push(put);
+        return;
+      }
       if (part.type === 'name') {
         if (hasRows(this.#context, this.#leak, part.id) && !isLength(parents))
           edits.push(this.#pickName(part, parents));
@@ -346,6 +381,27 @@ export class Saying {
     visit(expression, []);
     if (edits.length === 0 && !optional) throw new NotSaid('the rows of the fit have no name before it');
     return edits;
+  }
+
+  /** Of `pd.concat([train["text"], test["text"]])`: what is of the table that is divided, without all others. */
+  #ofDividedTables(expression: Expr): TextEdit | undefined {
+    const { source } = this.#context;
+    const { divided = [] } = this.#earlier;
+    const items = concatenatedItems(source, expression);
+    if (items === undefined || divided.length === 0 || expression.type !== 'call') return undefined;
+    const rowsIn = (item: Expr): readonly Region[] =>
+      [...namesInExpression(item)].flatMap(({ id }) => rowsOf(this.#context, id) ?? []);
+    const own = items.filter((item) => overlapOf(rowsIn(item), divided) !== 'no');
+    const areOthersKnown = items.every((item) => own.includes(item) || rowsIn(item).length > 0);
+    if (own.length === 0 || own.length === items.length || !areOthersKnown) return undefined;
+    const texts = own.map((item) => edited(source, item, this.#pick(item)));
+    const { start, end } = expression;
+    const [only] = texts;
+    if (texts.length === 1 && only !== undefined) return { start, end, text: only };
+    const list = expression.args[0]?.value;
+    if (list?.type !== 'sequence' || calleeName(expression) === 'hstack') return undefined;
+    const text = `${source.slice(start, list.start + 1)}${texts.join(', ')}${source.slice(list.end - 1, end)}`;
+    return { start, end, text };
   }
 
   /** `shadow = X.apply(rng.permutation)` in the loop of the fit: it has all rows, and is not divided. */
@@ -372,13 +428,13 @@ export class Saying {
   }
 
   #isColumn(index: Expr | undefined): boolean {
-    if (index?.type === 'name') return !this.#context.watchedEarlier.has(index.id);
+    if (index?.type === 'name') return rowsOf(this.#context, index.id) === undefined;
     return index?.type === 'constant' || index?.type === 'sequence';
   }
 
   /** How rows of a table are taken; it has to hold the rows that are divided, and the same throughout the anchor. */
   #check(name: string): 'frame' | 'array' {
-    const rows = this.#context.watchedEarlier.get(name) ?? [];
+    const rows = rowsOf(this.#context, name) ?? [];
     this.#rows ??= rows;
     if (!sameRows(rows, this.#rows)) throw new NotSaid(`\`${name}\` has other rows than the table beside it`);
     for (const inner of statementsIn(this.#anchor)) {
@@ -448,6 +504,17 @@ function insideLambda(statement: Stmt, node: Expr): boolean {
 }
 
 export function hasRows(context: RepairContext, leak: Leak, name: string): boolean {
-  const rows = context.watchedEarlier.get(name);
+  const rows = rowsOf(context, name);
   return rows !== undefined && overlapOf(rows, leak.rows) === 'yes';
+}
+
+/** The rows of a table before the first leak, or of one that the block makes once, for a later leak. */
+function rowsOf(
+  { module, block, watched, watchedEarlier }: RepairContext,
+  name: string,
+): readonly Region[] | undefined {
+  const earlier = watchedEarlier.get(name);
+  const later = earlier === undefined ? watched.get(name) : undefined;
+  if (later === undefined) return earlier;
+  return assignments(module, name, block.start, block.end) === 1 ? later : undefined;
 }

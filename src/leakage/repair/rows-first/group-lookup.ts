@@ -10,7 +10,7 @@ import {
 } from '../../syntax/walk.js';
 import { edited, type TextEdit } from '../context.js';
 import { COUNTS, isCount, missingWithoutKey, missingWithoutKeys } from '../group-fallback.js';
-import { transformOfGroups } from '../move/group-transform.js';
+import { nameOf, transformOfGroups } from '../move/group-transform.js';
 
 /** `frame.groupby(keys)[column].transform(how)`: values per group, put on every row of the group. */
 export interface GroupwiseValues {
@@ -26,7 +26,8 @@ export interface GroupwiseValues {
 
 const STATISTICS = /^(mean|median|std|var|min|max|sum|count|nunique|first|last|skew|quantile)$/;
 
-export function readGroupwise(source: string, node: Call): GroupwiseValues | undefined {
+export function readGroupwise(module: Module, statement: Stmt, node: Call): GroupwiseValues | undefined {
+  const { source } = module;
   const transform = transformOfGroups(node);
   if (transform === undefined) return undefined;
   const { frame, grouped, columns } = transform;
@@ -36,7 +37,7 @@ export function readGroupwise(source: string, node: Call): GroupwiseValues | und
   if (column?.type !== 'constant' && !(column?.type === 'name' && isOneColumn(source, column.id)))
     return undefined;
   const by = grouped.args.find(({ name }, at) => name === 'by' || (name === undefined && at === 0))?.value;
-  const keys = by === undefined ? undefined : keysOf(source, by);
+  const keys = by === undefined ? undefined : keysOf(module, statement, by);
   const known = grouped.args.every(
     ({ name, star }) => star === '' && (name === undefined || /^(by|observed|sort)$/.test(name)),
   );
@@ -56,12 +57,13 @@ function isOneColumn(source: string, variable: string): boolean {
 }
 
 /** Texts of the keys: constants, or variables that hold one. */
-function keysOf(source: string, by: Expr): readonly string[] | undefined {
+function keysOf(module: Module, statement: Stmt, by: Expr): readonly string[] | undefined {
+  const { source } = module;
   const items = by.type === 'sequence' ? by.items : [by];
   const plain = items.every(
     (item) =>
       (item.type === 'constant' && typeof item.value === 'string') ||
-      (by.type === 'sequence' && item.type === 'name'),
+      (item.type === 'name' && (by !== item || nameOf(module, statement, item) !== undefined)),
   );
   return plain && items.length > 0 ? items.map((item) => source.slice(item.start, item.end)) : undefined;
 }

@@ -20,7 +20,8 @@ export function assignedBetween(module: Module, name: string, anchor: Stmt, spli
   return values.length === 1 && !isChanged ? values[0] : undefined;
 }
 
-function assignments(module: Module, name: string, from: number, to: number): number {
+/** How often a variable is assigned between two offsets. */
+export function assignments(module: Module, name: string, from: number, to: number): number {
   let count = 0;
   for (const outer of module.body.statements) {
     for (const statement of statementsIn(outer)) {

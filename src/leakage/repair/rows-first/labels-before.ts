@@ -217,7 +217,7 @@ function keepsColumn(
 }
 
 /** `frame["label"]`, with or without `.values` or `.astype(int)` after it. */
-function plainColumn(expression: Expr): PlainColumn | undefined {
+export function plainColumn(expression: Expr): PlainColumn | undefined {
   if (expression.type === 'attribute' && expression.name === 'values') return plainColumn(expression.object);
   if (expression.type === 'call' && expression.callee.type === 'attribute')
     return /^(to_numpy|copy|astype)$/.test(expression.callee.name) && expression.args.every(isNumeric)

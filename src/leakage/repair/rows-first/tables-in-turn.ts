@@ -116,7 +116,7 @@ function say(
   if (whole.type !== 'call' || FIT_METHODS.has(calleeName(whole))) return undefined;
   if (!isKnownBefore(whole, leak.statement, loop, table)) return undefined;
   if (byGroup !== undefined) {
-    const values = readGroupwise(source, byGroup);
+    const values = readGroupwise(context.module, leak.statement, byGroup);
     if (values === undefined || values.frame !== table || values.column.type !== 'constant') return undefined;
     const { lines, text } = sayGroupwise(
       source,

@@ -274,6 +274,8 @@ export class StepEvaluator {
   #function(call: Call, name: string, args: readonly TableValue[]): TableValue {
     const text = this.text(call.callee);
     if (/^make_\w*(transformer|pipeline|union|selector)$/.test(name)) return { ...NOTHING, made: name };
+    const made = name === 'clone' ? args[0]?.made : undefined;
+    if (made !== undefined) return { ...NOTHING, made };
     const [first] = args.filter(({ isTable }) => isTable);
     if (first === undefined) return this.#withoutTables(call, name, args);
     if (name === 'len') return plainValue('#len');
@@ -309,11 +311,11 @@ export class StepEvaluator {
           summarized.some((one) => one === call.args[at]?.value) ? learnedValue('part') : value,
         )
       : args;
-    const made = combined(name, passed);
+    const joined = combined(name, passed);
     const isStacked =
       /^(concat|concatenate|vstack|row_stack)$/.test(name) &&
       !call.args.some((argument) => argument.name === 'axis');
-    return isStacked ? withPick(made, name) : made;
+    return isStacked ? withPick(joined, name) : joined;
   }
 
   /** A call without any table: where a table comes from, an object, or a number. */
