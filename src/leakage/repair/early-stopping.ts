@@ -1,5 +1,6 @@
 import type { Argument, Call } from '../syntax/ast.js';
 import { declined, edited, type RepairContext, type Rewrite } from './context.js';
+import { isInOrder } from './held-out-options.js';
 import { holdOut, stopOnHeldOutDataSet } from './prepared-data-sets.js';
 import { isRowValue } from './row-values.js';
 
@@ -14,8 +15,8 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
     (argument) => argument.value === leak.node || contains(argument, leak.node.start),
   );
   if (watched?.name === undefined) return declined('the watched rows are not a keyword argument');
-  if (leak.split?.partition.form === 'selection')
-    return declined('the rows are divided by order or by a condition, which a random part would break');
+  if (leak.split?.partition.form === 'selection' && !isInOrder(leak))
+    return declined('the rows are divided by a condition, which a random part would break');
   const takesOne =
     call.args.filter(({ name }) => name === undefined || name === 'X' || name === 'y').length === 1;
   if (/^(valid_sets|evals)$/.test(watched.name) || (watched.name === 'eval_set' && takesOne))

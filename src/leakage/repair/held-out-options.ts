@@ -1,6 +1,7 @@
 import type { Leak } from '../findings/find-leaks.js';
 import type { Expr } from '../syntax/ast.js';
 import { rootName } from '../syntax/walk.js';
+import { isCut } from '../values/region.js';
 import type { RepairContext } from './context.js';
 import { type Division, divisionsBefore, isChangedBetween } from './divisions.js';
 
@@ -10,6 +11,7 @@ import { type Division, divisionsBefore, isChangedBetween } from './divisions.js
  * @param tables texts of the features and labels that are divided
  */
 export function heldOutOptions(context: RepairContext, leak: Leak, tables: readonly string[]): string {
+  if (isInOrder(leak)) return 'shuffle=False';
   const divisions = divisionsBefore(context, leak);
   const made = divisions.find(({ train }) => tables.some((table) => names(table, train)));
   const call = made?.statement.type === 'assign' ? made.statement.value : undefined;
@@ -24,6 +26,13 @@ export function heldOutOptions(context: RepairContext, leak: Leak, tables: reado
     `random_state=${isCopied ? context.source.slice(seed.start, seed.end) : '0'}`,
     ...(labels === undefined ? [] : [`stratify=${labels}`]),
   ].join(', ');
+}
+
+/** Whether the training rows come before the scored ones, as in a series: then the last of them are held out. */
+export function isInOrder({ split }: Leak): boolean {
+  if (split === undefined) return false;
+  const { partition } = split;
+  return isCut(partition) || (partition.form === 'holdout' && partition.random === false);
 }
 
 /** The labels that decide the proportions, of the training rows alone. */
