@@ -3,6 +3,7 @@ import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import { calleeName, expressionsIn, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import type { RepairContext, TextEdit } from '../context.js';
 import { isConstant, keyword, removedArgument, replacedArgument } from './arguments.js';
+import { sortedByDate } from './by-date.js';
 import type { Mending } from './mend-experiment.js';
 import { statementAround, whyNotOneSeries } from './one-series.js';
 
@@ -10,7 +11,8 @@ const NOT_KNOWN = 'how to divide the time is a decision about the experiment';
 
 /**
  * Rows of one series that are dealt out at random are divided in their order: the first ones are trained on, and the last ones
- * scored. Folds become those of a series, each of which follows the rows that are trained on.
+ * scored. Folds become those of a series, each of which follows the rows that are trained on. Rows of several series are put in the
+ * order of their dates before that.
  */
 export function divideInOrder(context: RepairContext, leak: Leak): Mending {
   const { split } = leak;
@@ -21,7 +23,11 @@ export function divideInOrder(context: RepairContext, leak: Leak): Mending {
   const mending = single === undefined ? foldsInOrder(context, division) : inOrder(context.source, single);
   if ('declined' in mending) return mending;
   const problem = whyNotOneSeries(context.module, leak, division);
-  return problem === undefined ? mending : { declined: `${NOT_KNOWN}: ${problem}` };
+  if (problem === undefined) return mending;
+  const sorted = sortedByDate(context, division);
+  return sorted === undefined
+    ? { declined: `${NOT_KNOWN}: ${problem}` }
+    : { edits: [sorted, ...mending.edits] };
 }
 
 /** `train_test_split(X, y, test_size=0.2, random_state=0)`: the same with `shuffle=False`. */
