@@ -1,4 +1,4 @@
-import type { Call, Expr, Module, Stmt } from '../../syntax/ast.js';
+import type { Call, Expr, FunctionDefinition, Module, Stmt } from '../../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
@@ -19,6 +19,8 @@ const KEEPS =
   /^(copy|dropna|reset_index|sort_values|sort_index|fillna|ffill|query|assign|merge|drop|astype)$/;
 /** Values that pick rows. */
 const CONDITION = /[<>]|[=!]=|\.(notna|notnull|isna|isnull|isin|between)\(/;
+
+const MAX_DEPTH = 8;
 
 /** A column of dates, with the quotes that the script puts around its name. */
 export interface DateColumn {
@@ -44,7 +46,7 @@ export function dateColumnOf(module: Module, table: string, before: Stmt): DateC
   if (only === undefined || others.length > 0 || !/^["'][^"'\\\n]+["']$/.test(only.text)) return undefined;
   const isLost =
     statementsBefore(module, before).some((one) => takesOut(one, only.name)) ||
-    made.some((one) => mayLose(module, one, only.name));
+    made.some((one) => mayLose(module, one));
   return isLost ? undefined : only;
 }
 
@@ -105,37 +107,66 @@ function takesOut(statement: Stmt, column: string): boolean {
 }
 
 /** Whether the table that a statement makes may have fewer columns than the one that it is made of. */
-function mayLose(module: Module, statement: Stmt, column: string): boolean {
+function mayLose(module: Module, statement: Stmt): boolean {
   if (statement.type !== 'assign') return false;
   const [target] = statement.targets;
+  if (target?.type === 'attribute') return target.name === 'columns';
   if (target?.type !== 'name') return target?.type === 'sequence';
-  return !keepsColumns(module, statement.value, statement, column);
+  return !keepsColumns(module, statement.value, statement);
 }
 
-function keepsColumns(module: Module, value: Expr, at: Stmt, column: string): boolean {
+/** Whether an expression is a table with all columns of the one that it is made of. */
+function keepsColumns(module: Module, value: Expr, at: Stmt, depth = 0): boolean {
+  if (depth > MAX_DEPTH) return false;
   if (value.type === 'name') return true;
   if (value.type === 'subscript')
-    return picksRows(module, value.indices, at) && keepsColumns(module, value.object, at, column);
+    return picksRows(module, value.indices, at) && keepsColumns(module, value.object, at, depth + 1);
   if (value.type !== 'call') return false;
-  const { callee, args } = value;
+  const { callee } = value;
   const name = calleeName(value);
-  if (callee.type === 'attribute' && /^(read_\w+|concat|merge|to_datetime)$/.test(name))
+  if (callee.type === 'attribute' && /^(read_\w+|concat|merge)$/.test(name) && isModule(callee.object))
     return !isConstant(keyword(value, 'axis'), 1, 'columns');
-  if (callee.type === 'attribute' && callee.object.type === 'attribute' && callee.object.name === 'loc')
-    return false;
-  if (callee.type === 'attribute' && KEEPS.test(name)) return keepsColumns(module, callee.object, at, column);
+  if (callee.type === 'attribute' && KEEPS.test(name))
+    return keepsColumns(module, callee.object, at, depth + 1);
   const [helper, ...others] = helpersOf(module, value);
-  if (helper === undefined || others.length > 0) return false;
-  const results = [...statementsIn(helper)].filter((one) => one.type === 'return');
+  return helper !== undefined && others.length === 0 && givesTableBack(module, helper, depth + 1);
+}
+
+function isModule(object: Expr): boolean {
+  return object.type === 'name' && /^(pd|pandas)$/.test(object.id);
+}
+
+/** Whether a helper gives its table back, with all columns that it had. */
+function givesTableBack(module: Module, helper: FunctionDefinition, depth: number): boolean {
+  const all = [...statementsIn(helper)];
+  const results = all.flatMap((one) => (one.type === 'return' ? [one] : []));
+  const isTable = (name: string): boolean => {
+    const made = all.flatMap((one) =>
+      one.type === 'assign' && one.targets.some((target) => target.type === 'name' && target.id === name)
+        ? [one]
+        : [],
+    );
+    const isParameter = helper.params.some((param) => param.name === name);
+    return (
+      (isParameter || made.length > 0) &&
+      made.every((one) => {
+        const root = rootName(one.value);
+        const isOwn = root === name || helper.params.some((param) => param.name === root);
+        return isOwn && keepsColumns(module, one.value, one, depth);
+      })
+    );
+  };
   return (
-    args.some((argument) => argument.value.type === 'name') &&
     results.length > 0 &&
-    results.every(
-      (one) =>
-        one.value !== undefined &&
-        one.value.type !== 'sequence' &&
-        keepsColumns(module, one.value, one, column),
-    )
+    results.every(({ value }) => {
+      const root = value === undefined ? undefined : rootName(value);
+      return (
+        value !== undefined &&
+        root !== undefined &&
+        isTable(root) &&
+        keepsColumns(module, value, helper, depth)
+      );
+    })
   );
 }
 

@@ -37,7 +37,7 @@ export function whyNotOneSeries(module: Module, leak: Leak, division: Stmt): str
     const problem = whyGrouped(module, node, statement) ?? whyRepeated(module, statement);
     if (problem !== undefined) return problem;
   }
-  const first = Math.min(...leak.nodes.map(({ start }) => start));
+  const isAfter = afterPastValues(leak, division);
   for (const outer of module.body.statements) {
     for (const statement of statementsIn(outer)) {
       if (statement.start >= division.start || !stores(statement)) continue;
@@ -46,11 +46,23 @@ export function whyNotOneSeries(module: Module, leak: Leak, division: Stmt): str
         return 'the table holds several series, so that its rows are not in one order';
       if (parts.some(isByColumn)) continue;
       const text = ownExpressions(statement).map(textOf).join('\n');
-      if ((statement.start > first ? REORDERS : SEVERAL).test(text))
+      if ((isAfter(statement) ? REORDERS : SEVERAL).test(text))
         return 'whether the rows are in the order of time is not known';
     }
   }
   return undefined;
+}
+
+/** Which statements run after past values were taken: in a helper those below it, and around it those below its call. */
+function afterPastValues({ nodes, statement, callers = [] }: Leak, division: Stmt): (other: Stmt) => boolean {
+  const first = Math.min(...nodes.map(({ start }) => start));
+  const helper = functionAround(statement);
+  const around = functionAround(division);
+  const call = helper === around ? undefined : callers.find((caller) => functionAround(caller) === around);
+  if (helper === undefined || call === undefined) return ({ start }) => start > first;
+  const isInside = ({ start }: Span): boolean => start >= helper.start && start < helper.end;
+  const isAll = nodes.every(isInside);
+  return (other) => other.start > (isInside(other) || !isAll ? first : call.start);
 }
 
 /** `frame.groupby("store")["sales"].shift(1)` */
