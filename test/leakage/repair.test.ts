@@ -29,7 +29,6 @@ describe('a repair is declined with the reason', () => {
     ['first.txt', 'A21', /which past values replace the future ones is a decision/],
     ['tenth.jsonl', 'alpha-leak-014', /which columns are features is a decision/],
     ['second.txt', 'B15', /gives a value for each row/],
-    ['second.txt', 'B38', /a random part would break/],
     ['third.txt', 'T18', /would still leak/],
     ['fourth.txt', 'D17', /holds other rows than what is split/],
   ])('%s %s', async (file, id, reason) => {

@@ -127,7 +127,7 @@ function lastMade(at: Stmt, name: string): (Stmt & { type: 'assign' }) | undefin
   return made?.type === 'assign' && /^(subscript|attribute|call)$/.test(made.value.type) ? made : undefined;
 }
 
-/** Whether a variable has its value in the function of a statement, so that it can be given another one there. */
+/** Whether a variable has its value in the function of a statement, so that it can get another one there. */
 function isBound(module: Module, name: string, at: Stmt): boolean {
   const scope = functionAround(at);
   if (scope?.type === 'function' && scope.params.some((param) => param.name === name)) return true;
