@@ -128,6 +128,83 @@ describe('a function that is called once', () => {
   });
 });
 
+describe('a variable of the caller does not stand for one of a function', () => {
+  const APPEND = ['def f(d):', '    d = d + [9]', '    return d + [rows()]', ''];
+
+  it('that has the name of a variable in a comprehension', async () => {
+    const text = await inlined([
+      'def f(df, col):',
+      '    return [c for c in df if c != col]',
+      '',
+      'for c in names:',
+      '    out = f(names, c)',
+    ]);
+    expect(text).toEqual(['for c in names:', '    col = c', '    out = [c for c in names if c != col]']);
+  });
+
+  it.each([
+    [
+      'where the script goes on after an error',
+      ['train = [1]', 'try:', '    train = f(train)', 'except IndexError:', '    pass'],
+    ],
+    ['where a block may end an error', ['train = [1]', 'with suppress(IndexError):', '    train = f(train)']],
+    ['that a lambda reads', ['rows = lambda: len(train)', 'train = f(train)']],
+    [
+      'that a method reads beside one of its class',
+      ['class A:', '    train = 4', '    def n(self): return len(train)', 'train = f(train)'],
+    ],
+    [
+      'that an inner function reads',
+      ['def main(train):', '    def n(): return len(train)', '    train = f(train)', '    return train, n'],
+    ],
+    [
+      'that a function in a condition reads',
+      ['if x:', '    def rows(): return len(train)', 'train = f(train)'],
+    ],
+    [
+      'that a function changes',
+      ['def rows():', '    global train', '    train = train + [0]', 'train = f(train)'],
+    ],
+  ])('%s', async (_name, lines) => {
+    const text = (await inlined([...APPEND, ...lines]))?.map((line) => line.trim());
+    expect(text).toContain('d = train');
+    expect(text).toContain('train = d + [rows()]');
+  });
+
+  it('that changes before a lambda is called', async () => {
+    const text = await inlined([
+      'def f(df):',
+      '    return lambda: len(df)',
+      '',
+      'g = f(frame)',
+      'frame = []',
+    ]);
+    expect(text).toEqual(['df = frame', 'g = lambda: len(df)', 'frame = []']);
+  });
+
+  it('that another function may change meanwhile', async () => {
+    const text = await inlined([
+      'def f(df):',
+      '    reset()',
+      '    return len(df)',
+      '',
+      'def reset():',
+      '    global frame',
+      '    frame = None',
+      '',
+      'n = f(frame)',
+    ]);
+    expect(text?.slice(-3)).toEqual(['df = frame', 'reset()', 'n = len(df)']);
+  });
+
+  it('and a number stands for it only where it binds as a name', async () => {
+    const power = ['def f(x, k=-1):', '    return x + k ** 2', '', 'y = f(3)'];
+    expect(await inlined(power)).toEqual(['k = -1', 'y = 3 + k ** 2']);
+    const method = ['def f():', '    return 5', '', 'print(f().bit_length())'];
+    expect(await inlined(method)).toEqual(['print((5).bit_length())']);
+  });
+});
+
 describe('a function is left alone', () => {
   const BODY = ['    return df.dropna()', ''];
 
@@ -158,6 +235,151 @@ describe('a function is left alone', () => {
     [
       'that is a method of another object',
       ['class A:', '    def f(self):', '        return 1', '', 'a = b.f()'],
+    ],
+    [
+      'where a list that is its default may have changed',
+      ['def f(a, seen=[]):', '    seen.append(a)', '    return seen', '', 'for i in x:', '    a = f(i)'],
+    ],
+    ['whose default has changed', ['N = 1', 'def f(a, n=N):', '    return a + n', '', 'N = 2', 'a = f(x)']],
+    [
+      'whose default is a name of its class',
+      [
+        'class A:',
+        '    N = 1',
+        '    def f(self, n=N):',
+        '        return n',
+        '    def run(self):',
+        '        a = self.f()',
+        '        return a',
+      ],
+    ],
+    [
+      'with a variable in a `raise` that gets another name',
+      ['def f(df, n):', '    if df.empty:', '        raise ValueError(f"{n}")', ...BODY, 'a = f(x, m)'],
+    ],
+    [
+      'with a parameter in an `except`',
+      [
+        'def f(df, error):',
+        '    try:',
+        '        a = df[0]',
+        '    except error:',
+        '        a = 0',
+        '    return a',
+        '',
+        'b = f(x, e)',
+      ],
+    ],
+    ['that shows names', ['def f(df):', '    print(f"{len(df)=}")', ...BODY, 'a = f(x)']],
+    [
+      'with types, which the script itself would look up',
+      ['def f(df):', '    out: Table = df.dropna()', '    return out', '', 'a = f(x)'],
+    ],
+    [
+      'with a lambda that is called in later rounds',
+      [
+        'def f(n):',
+        '    m = n + 1',
+        '    return lambda x: x + m',
+        '',
+        'for i in x:',
+        '    calls.append(f(i))',
+      ],
+    ],
+    [
+      'that may leave a variable without a value in the next round',
+      ['def f(n):', '    if n:', '        a = n', '    return a', '', 'for i in x:', '    b = f(i)'],
+    ],
+    ['with an assignment in its call', ['def f(df):', ...BODY, 'a = f(n := x)']],
+    [
+      'with an import that would need another name',
+      ['def f():', '    import cupy as np', '    return np', '', 'xp = f()'],
+    ],
+    ['that an import replaces', ['def f(df):', ...BODY, 'from tools import f', 'a = f(x)']],
+    ['that an import may replace', ['def f(df):', ...BODY, 'from tools import *', 'a = f(x)']],
+    ['whose name is a parameter', ['def f(df):', ...BODY, 'def main(f):', '    return f(x)']],
+    ['that a `raise` calls too', ['def f(df):', ...BODY, 'def g():', '    raise f(1)', '', 'a = f(x)']],
+    ['that is exported', ['__all__ = ["f"]', 'def f(df):', ...BODY, 'a = f(x)']],
+    [
+      'whose global is a variable of a function around the caller',
+      [
+        'def f(df):',
+        '    return df / SCALE',
+        '',
+        'def main():',
+        '    SCALE = 2',
+        '    def inner():',
+        '        return f(x)',
+        '    return inner()',
+      ],
+    ],
+    [
+      'that leaves a file open until it ends',
+      ['def f(path):', '    out = open(path, "w")', '    out.write("a")', '    return path', '', 'a = f(x)'],
+    ],
+    [
+      'that is a method which a class above may call',
+      [
+        'class A(Base):',
+        '    def f(self):',
+        '        return 1',
+        '    def run(self):',
+        '        a = self.f()',
+        '        return a',
+      ],
+    ],
+    [
+      'that is a method which libraries call',
+      [
+        'class A:',
+        '    def transform(self, df):',
+        '        return df',
+        '    def run(self, df):',
+        '        a = self.transform(df)',
+        '        return a',
+      ],
+    ],
+    [
+      'with a private name, which is another one in a class',
+      [
+        'def f(df):',
+        '    return df / __scale',
+        '',
+        'class A:',
+        '    def run(self):',
+        '        a = f(x)',
+        '        return a',
+      ],
+    ],
+    [
+      'where the caller lists its variables',
+      [
+        'def f(df):',
+        '    a = df + 1',
+        '    return a * 2',
+        '',
+        'def main():',
+        '    b = f(x)',
+        '    print(locals())',
+      ],
+    ],
+    [
+      'beside a function that may be replaced while it runs',
+      [
+        'def show(a): return a',
+        'def swap():',
+        '    global show',
+        '    show = print',
+        'def main():',
+        '    r = show(f(x))',
+        'def f(df):',
+        '    swap()',
+        ...BODY,
+      ],
+    ],
+    [
+      'whose global is a variable of a comprehension too',
+      ['def f(xs):', '    return [i for i in xs], i', '', 'def main():', '    i = 1', '    return f(x)'],
     ],
   ])('%s', async (_name, lines) => {
     expect(await inlined(lines)).toBeUndefined();

@@ -1,6 +1,9 @@
-import type { Call, Expr, FunctionDefinition } from '../../syntax/ast.js';
+import type { Expr } from '../../syntax/ast.js';
 import { expressionsIn } from '../../syntax/walk.js';
-import type { Scope } from './scopes.js';
+import { globalNames } from './captures.js';
+import { boundIn } from './scopes.js';
+import type { Situation } from './situation.js';
+import { isInLoop, isSetOnce } from './surroundings.js';
 
 export interface PassedArgument {
   /** The parameter. */
@@ -9,11 +12,9 @@ export interface PassedArgument {
 }
 
 /** What each parameter of a function gets by a call, in the order of the call; undefined where that is not certain. */
-export function argumentsOf(
-  { params }: FunctionDefinition,
-  { args, callee }: Call,
-  scope: Scope,
-): PassedArgument[] | undefined {
+export function argumentsOf(situation: Situation): PassedArgument[] | undefined {
+  const { params } = situation.definition;
+  const { args, callee } = situation.call;
   const passed: PassedArgument[] = [];
   // `self.prepare(frame)`
   const [self] = params;
@@ -27,19 +28,27 @@ export function argumentsOf(
   }
   for (const { name, fallback } of params) {
     if (passed.some((one) => one.name === name)) continue;
-    if (fallback === undefined || !isConstant(fallback, scope)) return undefined;
+    if (fallback === undefined || !isConstant(fallback, situation)) return undefined;
     passed.push({ name, value: fallback });
   }
   return passed;
 }
 
-/** Whether a default is the same where the function is called. */
-function isConstant(value: Expr, { owner, bound }: Scope): boolean {
-  return [...expressionsIn(value)].every(
-    (part) =>
-      /^(constant|sequence|unary)$/.test(part.type) ||
-      (part.type === 'name' &&
-        /^[A-Z][A-Z\d_]*$/.test(part.id) &&
-        (owner === undefined || !bound.has(part.id))),
+/** Whether a default is the same where the function is called: a list is not where it may have changed since the last call. */
+function isConstant(value: Expr, situation: Situation): boolean {
+  const isOnce = situation.scope.owner === undefined && !isInLoop(situation.statement);
+  return [...expressionsIn(value)].every((part) => {
+    if (part.type === 'sequence') return isOnce || part.form === 'tuple';
+    return /^(constant|unary)$/.test(part.type) || (part.type === 'name' && isSameName(part.id, situation));
+  });
+}
+
+function isSameName(name: string, { module, definition, scope }: Situation): boolean {
+  const { owner } = definition.suite;
+  return (
+    isSetOnce(module, name, definition) &&
+    !(scope.owner !== undefined && scope.bound.has(name)) &&
+    !globalNames(module).includes(name) &&
+    !(owner?.type === 'class' && boundIn(owner.body.statements).has(name))
   );
 }

@@ -34,7 +34,7 @@ export function bodyText(
     indentOf(source, first),
     indent,
   );
-  return text === undefined ? undefined : [text];
+  return text === undefined ? undefined : [text.replace(/\r$/, '')];
 }
 
 /** What a function gives, with the parentheses that let it go on over several lines; undefined as above. */

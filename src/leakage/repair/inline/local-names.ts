@@ -1,22 +1,14 @@
-import type { Call, Expr, FunctionDefinition, Module, Span, Stmt } from '../../syntax/ast.js';
+import type { Expr, Span, Stmt } from '../../syntax/ast.js';
 import { expressionsIn } from '../../syntax/walk.js';
 import { freshName } from '../context.js';
 import { itemsOf } from '../tidy/draft.js';
 import { argumentsOf, type PassedArgument } from './arguments.js';
-import { boundIn, boundWithin, namesInSuite, type Scope, statementsOfSuite } from './scopes.js';
-
-/** A function that is to be inlined, and its call. */
-export interface Situation {
-  readonly module: Module;
-  readonly definition: FunctionDefinition;
-  /** Its statements that count. */
-  readonly body: readonly Stmt[];
-  /** What it gives in the end. */
-  readonly result: Expr | undefined;
-  readonly statement: Stmt;
-  readonly call: Call;
-  readonly scope: Scope;
-}
+import { globalNames, namesOutsideInner, readElsewhere, readLater } from './captures.js';
+import { codeWords, stringSpans, unseenWords } from './code-words.js';
+import { boundIn, boundWithin, expressionsInSuite, statementsOfSuite } from './scopes.js';
+import type { Situation } from './situation.js';
+import { boundAround, isGuarded, isInLoop } from './surroundings.js';
+import { maybeUnbound } from './unbound.js';
 
 interface Locals {
   /** What the names of the function become where it is called. */
@@ -27,17 +19,58 @@ interface Locals {
 
 /** The names of a function where its lines are put instead of its call; undefined where two variables could become one. */
 export function localNames(situation: Situation): Locals | undefined {
-  const { module, definition, body, call, scope } = situation;
-  const args = argumentsOf(definition, call, scope);
+  const { module, definition, body, statement, scope } = situation;
+  const args = argumentsOf(situation);
   const assigned = boundIn(body);
-  const locals = new Set([...definition.params.map(({ name }) => name), ...assigned]);
+  const params = new Set(definition.params.map(({ name }) => name));
+  const locals = new Set([...params, ...assigned]);
   const inner = boundWithin(body);
-  const isGlobal = globalNames(module).some((name) => locals.has(name));
-  if (args === undefined || isGlobal || [...locals].some((name) => inner.has(name))) return undefined;
-  const outer = namesInSuite(body).flatMap(({ id }) => (locals.has(id) || inner.has(id) ? [] : [id]));
+  const globals = new Set(globalNames(module));
+  if (args === undefined || [...locals].some((name) => globals.has(name) || inner.has(name)))
+    return undefined;
+  const outer = namesOutsideInner(body).filter((id) => !locals.has(id));
   // In a function around, such a name is another variable.
-  if (scope.owner !== undefined && outer.some((id) => scope.bound.has(id))) return undefined;
-  return new Naming(situation, { args, assigned, locals, taken: new Set([...outer, ...inner]) }).locals();
+  const other = new Set([...(scope.owner === undefined ? [] : scope.bound), ...boundAround(scope.owner)]);
+  if ([...outer, ...unseenWords(module, body)].some((id) => !locals.has(id) && other.has(id)))
+    return undefined;
+  // In the next round they would have the values of the last one.
+  const unbound = maybeUnbound(body, locals, params);
+  const later = new Set([...readLater(body)].filter((name) => locals.has(name)));
+  if (isInLoop(statement) && unbound.size + later.size > 0) return undefined;
+  const taken = new Set([...outer, ...inner]);
+  const found = new Naming(situation, {
+    args,
+    assigned,
+    locals,
+    taken,
+    inner,
+    globals,
+    own: new Set([...unbound, ...later]),
+    later,
+  }).locals();
+  return found !== undefined && isCertainlyRenamed(situation, found) ? found : undefined;
+}
+
+/** Whether every mention of a variable that gets another name is one that is read here: not in a `raise`, an `except` or a type. */
+function isCertainlyRenamed({ module, definition, body }: Situation, { names }: Locals): boolean {
+  const [first, last] = [body[0], body.at(-1)];
+  if (first === undefined || last === undefined) return true;
+  const renamed = new Set([...names].filter(([name, becomes]) => name !== becomes).map(([name]) => name));
+  const unseen = unseenWords(module, body);
+  if ([...renamed].some((name) => unseen.has(name))) return false;
+  const text = module.source.slice(first.start, Math.min(last.end, definition.end));
+  const words = codeWords(text);
+  const strings = stringSpans(text, first.start);
+  const seen = new Map<string, number>();
+  const see = (name: string): unknown => seen.set(name, (seen.get(name) ?? 0) + 1);
+  const isInString = ({ start }: Span): boolean =>
+    strings.some((one) => one.start <= start && start < one.end);
+  for (const part of expressionsInSuite(body)) {
+    if (isInString(part)) continue;
+    if (part.type === 'name') see(part.id);
+    if (part.type === 'call') for (const { name } of part.args) if (name !== undefined) see(name);
+  }
+  return [...renamed].every((name) => (words.get(name) ?? 0) === (seen.get(name) ?? 0));
 }
 
 interface Names {
@@ -46,6 +79,14 @@ interface Names {
   readonly locals: ReadonlySet<string>;
   /** Names that mean something else in the body. */
   readonly taken: ReadonlySet<string>;
+  /** Those of its lambdas and comprehensions. */
+  readonly inner: ReadonlySet<string>;
+  /** Names that functions of the script may give other values. */
+  readonly globals: ReadonlySet<string>;
+  /** Variables that no name of the lines around may replace. */
+  readonly own: ReadonlySet<string>;
+  /** Variables that are read when the function is over. */
+  readonly later: ReadonlySet<string>;
 }
 
 class Naming {
@@ -53,7 +94,7 @@ class Naming {
   readonly #known: Names;
   /** What the statement of the call assigns. */
   readonly #targets: ReadonlySet<string>;
-  /** Names that functions read where the script itself calls: they would see what the inlined lines do. */
+  /** Names that functions, lambdas and generators read: they would see what the inlined lines do. */
   readonly #read: ReadonlySet<string>;
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
@@ -61,8 +102,9 @@ class Naming {
   constructor(situation: Situation, known: Names) {
     this.#situation = situation;
     this.#known = known;
-    this.#targets = targetsOutside(situation);
-    this.#read = readInFunctions(situation);
+    // Where the script goes on after an error, it has the old values.
+    this.#targets = isGuarded(situation.statement) ? new Set() : targetsOutside(situation);
+    this.#read = readElsewhere(situation.module, situation.scope.statements, situation.definition);
   }
 
   locals(): Locals | undefined {
@@ -86,6 +128,7 @@ class Naming {
     for (const { name, value } of this.#known.args) {
       const argument = value.type === 'name' ? value.id : undefined;
       const isRebound = this.#known.assigned.has(name);
+      if (argument !== undefined && !this.#mayReplace(name, argument)) continue;
       if (argument !== undefined && isRebound && this.#isReplaced(argument)) {
         if (argument === name || !this.#isInBody(argument)) this.#take(name, argument);
       } else if (argument === name && !isRebound) this.#take(name, name);
@@ -95,6 +138,12 @@ class Naming {
       }
     }
     return substituted;
+  }
+
+  /** Whether a variable that is passed is the same as the parameter as long as the function runs, and after it if need be. */
+  #mayReplace(name: string, argument: string): boolean {
+    const { inner, globals, own } = this.#known;
+    return !inner.has(argument) && !globals.has(argument) && !own.has(name);
   }
 
   /** Whether the statement of the call gives a variable another value, so that the lines of the function may do so before. */
@@ -113,8 +162,9 @@ class Naming {
 
   /** What the function gives is called what it is called where it is taken. */
   #nameResults(): void {
-    const { locals } = this.#known;
+    const { locals, own } = this.#known;
     for (const [local, wanted] of resultNames(this.#situation)) {
+      if (own.has(local) || !this.#targets.has(wanted)) continue;
       const isOpen =
         this.#isFree(wanted) && !this.#isArgument(wanted) && (wanted === local || !locals.has(wanted));
       if (locals.has(local) && !this.#names.has(local) && isOpen) this.#take(local, wanted);
@@ -124,7 +174,8 @@ class Naming {
   #nameLocal(local: string): boolean {
     const { module, definition, body, scope } = this.#situation;
     if (this.#names.has(local)) return true;
-    const isOpen = !scope.names.has(local) || (this.#targets.has(local) && !this.#isArgument(local));
+    const isShared = this.#targets.has(local) && !this.#isArgument(local) && !this.#known.own.has(local);
+    const isOpen = !scope.names.has(local) || isShared;
     const isSame = isOpen && this.#isFree(local);
     if (!isSame && isImported(body, local)) return false;
     this.#take(local, isSame ? local : freshName(module.source, `${definition.name}_${local}`, this.#taken));
@@ -153,12 +204,13 @@ function nameOf(part: Expr): string[] {
   return part.type === 'name' ? [part.id] : [];
 }
 
-/** A name, or a number: a text may stand in quotes of the same kind. */
+/** A name, or a number: a text may stand in quotes of the same kind, and a sign binds less than a power. */
 function isSubstitutable(value: Expr, source: string, name: string): boolean {
   if (value.type === 'name') return true;
   // `n.bit_length()` is not `5.bit_length()`.
-  const isCalled = new RegExp(`(?<![\\w.])${name}\\s*[.[(]`).test(source);
-  return value.type === 'constant' && typeof value.value !== 'string' && !isCalled;
+  const isOther = new RegExp(`(?<![\\w.])${name}(?:\\s*[.[(]| is\\b)`).test(source);
+  const isPlain = value.type === 'constant' && /^[\w.]+$/.test(source.slice(value.start, value.end));
+  return isPlain && typeof value.value !== 'string' && !isOther;
 }
 
 /** Names that the statement of a call gives a value, and that it reads nowhere but in the call. */
@@ -185,21 +237,6 @@ function resultNames({ statement, call, result }: Situation): [string, string][]
     const wanted = assigned[at];
     return item.type === 'name' && wanted?.type === 'name' ? [[item.id, wanted.id]] : [];
   });
-}
-
-function readInFunctions({ module, definition, scope }: Situation): ReadonlySet<string> {
-  const read = new Set<string>();
-  for (const other of scope.owner === undefined ? module.body.statements : []) {
-    if ((other.type !== 'function' && other.type !== 'class') || other === definition) continue;
-    const bound = boundIn(other.body.statements);
-    if (other.type === 'function') for (const { name } of other.params) bound.add(name);
-    for (const { id } of namesInSuite(other.body.statements)) if (!bound.has(id)) read.add(id);
-  }
-  return read;
-}
-
-function globalNames({ body }: Module): string[] {
-  return [...statementsOfSuite(body.statements)].flatMap((one) => (one.type === 'global' ? one.names : []));
 }
 
 function isImported(body: readonly Stmt[], name: string): boolean {

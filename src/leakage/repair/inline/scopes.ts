@@ -1,5 +1,6 @@
 import type { Expr, FunctionDefinition, Module, Name, Parameter, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, functionAround, ownExpressions, statementsIn } from '../../syntax/walk.js';
+import { unseenWords } from './code-words.js';
 
 /** Every statement of a suite, those within others too. */
 export function* statementsOfSuite(statements: readonly Stmt[]): Generator<Stmt> {
@@ -36,25 +37,30 @@ export function namesInSuite(statements: readonly Stmt[]): Name[] {
   return expressionsInSuite(statements).filter((part) => part.type === 'name');
 }
 
-/** Names that some statements bind by themselves, not within the functions and classes that they define. */
-export function boundIn(statements: readonly Stmt[]): Set<string> {
+/** Names that a statement itself binds, or those of its assignment expressions alone. */
+export function boundByStatement(statement: Stmt, isWithinOnly = false): Set<string> {
   const bound = new Set<string>();
   const add = (target: Expr): void => {
     if (target.type === 'name') bound.add(target.id);
     else if (target.type === 'sequence') target.items.forEach(add);
     else if (target.type === 'starred') add(target.value);
   };
-  const visit = (statement: Stmt): void => {
-    for (const target of targetsOf(statement)) add(target);
-    for (const own of ownExpressions(statement))
-      for (const part of expressionsIn(own)) if (part.type === 'walrus') add(part.target);
-    if (statement.type === 'import')
-      for (const { name } of statement.bindings) bound.add(name.split('.')[0] ?? name);
-    if (statement.type === 'function' || statement.type === 'class') bound.add(statement.name);
-  };
+  for (const own of ownExpressions(statement))
+    for (const part of expressionsIn(own)) if (part.type === 'walrus') add(part.target);
+  if (isWithinOnly) return bound;
+  for (const target of targetsOf(statement)) add(target);
+  if (statement.type === 'import')
+    for (const { name } of statement.bindings) bound.add(name.split('.')[0] ?? name);
+  if (statement.type === 'function' || statement.type === 'class') bound.add(statement.name);
+  return bound;
+}
+
+/** Names that some statements bind by themselves, not within the functions and classes that they define. */
+export function boundIn(statements: readonly Stmt[]): Set<string> {
+  const bound = new Set<string>();
   const open = [...statements];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    visit(next);
+    for (const name of boundByStatement(next)) bound.add(name);
     if (next.type !== 'function' && next.type !== 'class') open.push(...innerStatements(next));
   }
   return bound;
@@ -109,6 +115,10 @@ export function scopeAround(module: Module, statement: Stmt, except: FunctionDef
   const statements = (owner?.body ?? module.body).statements.filter((one) => one !== except);
   const bound = boundIn(statements);
   for (const { name } of owner?.params ?? []) bound.add(name);
-  const names = new Set([...namesInSuite(statements).map(({ id }) => id), ...bound]);
+  const names = new Set([
+    ...namesInSuite(statements).map(({ id }) => id),
+    ...unseenWords(module, statements),
+    ...bound,
+  ]);
   return { owner, statements, names, bound };
 }
