@@ -205,3 +205,128 @@ describe('a fit on two tables put below each other', () => {
     expect(await leaksOf(text)).toEqual([]);
   });
 });
+
+describe('the rows of a later split', () => {
+  const SPLIT =
+    'X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=1, stratify=y)';
+  const MODEL = [
+    'model = Ridge().fit(X_train, y_train)',
+    'print("Final Validation Performance:", model.score(X_test, y_test))',
+  ];
+  const DATA = ['import pandas as pd', 'data = pd.read_csv("train.csv")'];
+  const LATE = [
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import train_test_split',
+    'from sklearn.preprocessing import StandardScaler',
+  ];
+
+  it('REQ-SF-019: are known before a loop that changes other columns than the labels, and before its import', async () => {
+    const text = await repairOf([
+      ...DATA,
+      'data["fee"] = data["fee"].fillna(data["fee"].median())',
+      'print(data.filter(regex="_id$").shape)',
+      'data["left"] = data["left"].map({"Yes": 1, "No": 0})',
+      'flags = ["phone", "letter"]',
+      'for flag in flags:',
+      '    data[flag] = data[flag].map({"Yes": 1, "No": 0})',
+      'data = pd.get_dummies(data)',
+      'data["services"] = data.filter(regex="_Yes$").sum(axis=1)',
+      ...LATE,
+      'X = data.drop(columns="left")',
+      'y = data["left"]',
+      'X[["fee", "months"]] = StandardScaler().fit_transform(X[["fee", "months"]])',
+      SPLIT,
+      ...MODEL,
+    ]);
+    expect(text).toContain(
+      'train_test_split(range(len(data)), test_size=0.2, random_state=1, stratify=data["left"].map({"Yes": 1, "No": 0}))',
+    );
+    expect(text).toContain('data["fee"].fillna(data["fee"].iloc[fit_rows].median())');
+    expect(text).toContain(
+      'StandardScaler().fit(X[["fee", "months"]].iloc[fit_rows]).transform(X[["fee", "months"]])',
+    );
+    expect(text.indexOf('import train_test_split')).toBeLessThan(text.indexOf('fit_rows'));
+    expect(await leaksOf(text)).toEqual([]);
+  });
+
+  const TWO = [
+    ...DATA,
+    ...LATE,
+    'from sklearn.feature_extraction.text import TfidfVectorizer',
+    'test = pd.read_csv("test.csv")',
+  ];
+
+  it('REQ-SF-019: are the first ones of two tables below each other', async () => {
+    const text = await repairOf([
+      ...TWO,
+      'both = pd.concat([data, test], ignore_index=True)',
+      'both["fee"] = both["fee"].fillna(both["fee"].median())',
+      'n = len(data)',
+      'X = both[:n].drop(columns="left")',
+      'y = data["left"]',
+      SPLIT,
+      ...MODEL,
+    ]);
+    expect(text).toContain('both["fee"].fillna(both["fee"].iloc[:len(data)].iloc[fit_rows].median())');
+    expect(await leaksOf(text)).toEqual([]);
+  });
+
+  const TEXTS_BELOW = [
+    'corpus = pd.concat([data["text"], test["text"]])',
+    'vec = TfidfVectorizer()',
+    'vec.fit(corpus)',
+    'train, valid = train_test_split(data, test_size=0.2, random_state=1)',
+    'model = Ridge().fit(vec.transform(train["text"]), train["left"])',
+    'print("Final Validation Performance:", model.score(vec.transform(valid["text"]), valid["left"]))',
+  ];
+
+  it('REQ-SF-019: are the first ones of two columns below each other, where the split divides the first table', async () => {
+    const text = await repairOf([...TWO, ...TEXTS_BELOW]);
+    expect(text).toContain('vec.fit(corpus.iloc[:len(data)].iloc[fit_rows])');
+    expect(await leaksOf(text)).toEqual([]);
+  });
+
+  it.each([
+    ['comes second', TEXTS_BELOW[0]?.replace('data["text"], test["text"]', 'test["text"], data["text"]')],
+    ['is put in another order afterward', `${TEXTS_BELOW[0]}\ndata = data.sort_values("left")`],
+  ])('REQ-SF-019: are not known if the divided table %s', async (_, first = '') => {
+    expect(await repairOf([...TWO, first, ...TEXTS_BELOW.slice(1)])).toMatch(/^Not rewritten/);
+  });
+
+  const ENCODED = (encoder: string, imported: string): readonly string[] => [
+    ...DATA,
+    ...LATE,
+    imported,
+    `enc = ${encoder}`,
+    'data["zone"] = enc.fit_transform(data[["zone"]], data["price"])',
+    'X, y = data.drop(columns="price"), data["price"]',
+    SPLIT.replace(', stratify=y', ''),
+    ...MODEL,
+  ];
+
+  it.each([
+    ['ce.TargetEncoder(smoothing=10)', 'import category_encoders as ce'],
+    ['MEstimateEncoder()', 'from category_encoders import MEstimateEncoder'],
+  ])(
+    'REQ-SF-019: %s learns from them: it gives its own rows what it gives others',
+    async (encoder, imported) => {
+      const text = await repairOf(ENCODED(encoder, imported));
+      expect(text).toContain(
+        'enc.fit(data[["zone"]].iloc[fit_rows], data["price"].iloc[fit_rows]).transform(data[["zone"]])',
+      );
+      expect(await leaksOf(text)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['TargetEncoder()', 'from sklearn.preprocessing import TargetEncoder'],
+    ['ce.LeaveOneOutEncoder()', 'import category_encoders as ce'],
+    ['ce.MEstimateEncoder(randomized=True)', 'import category_encoders as ce'],
+  ])(
+    'REQ-SF-019: %s is not applied to all rows: it treats its own rows in another way',
+    async (encoder, imported) => {
+      const text = await repairOf(ENCODED(encoder, imported));
+      expect(text).not.toContain('iloc[fit_rows]).transform(data[["zone"]])');
+    },
+  );
+});

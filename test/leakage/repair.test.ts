@@ -30,7 +30,6 @@ describe('a repair is declined with the reason', () => {
     ['tenth.jsonl', 'alpha-leak-014', /which columns are features is a decision/],
     ['second.txt', 'B15', /gives a value for each row/],
     ['third.txt', 'T18', /would still leak/],
-    ['fourth.txt', 'D17', /holds other rows than what is split/],
   ])('%s %s', async (file, id, reason) => {
     expect(await reasonFor(file, id)).toMatch(reason);
   });

@@ -33,7 +33,7 @@ import {
   readGroupwise,
   sayGroupwise,
 } from './group-lookup.js';
-import { assignments } from './known-before.js';
+import { isMadeOnce } from './known-before.js';
 import type { EarlierDivision } from './later-split.js';
 import { withFallbacks } from './mapped-groups.js';
 import { tableKind } from './table-kind.js';
@@ -148,9 +148,8 @@ export class Saying {
   }
 
   /** The edits, with the lines that have to be before their statements; the division comes before the anchor. */
-  withLines(edits: readonly TextEdit[], division?: string): TextEdit[] {
-    const first = division === undefined ? [] : [division];
-    this.#lines.set(this.#anchor, [...first, ...(this.#lines.get(this.#anchor) ?? [])]);
+  withLines(edits: readonly TextEdit[], division: readonly string[] = []): TextEdit[] {
+    this.#lines.set(this.#anchor, [...division, ...(this.#lines.get(this.#anchor) ?? [])]);
     const all = [...edits];
     for (const [{ start }, lines] of this.#lines) {
       const indent = this.#context.source.slice(this.#context.source.lastIndexOf('\n', start - 1) + 1, start);
@@ -306,7 +305,7 @@ export class Saying {
     if (rows === undefined) throw new NotSaid('the fit has no rows');
     const input = this.#fittedInput(leak, rows.value);
     const made = this.#constructorText(object);
-    if (!isModel && NOT_APPLIED.test(made))
+    if (!isModel && NOT_APPLIED.test(made) && !givesAllRowsAlike(this.#context.source, made))
       throw new NotSaid('what is fitted cannot be applied to other rows');
     if (/(OneHot|Ordinal)Encoder/.test(made) && !/handle_unknown/.test(made))
       throw new NotSaid('the encoder would refuse a category that the training part lacks');
@@ -482,6 +481,23 @@ export class Saying {
   }
 }
 
+/**
+ * `category_encoders.TargetEncoder` gives its own rows what it gives others, as its kin do unless they add noise; that of
+ * scikit-learn encodes its own rows out of fold.
+ */
+function givesAllRowsAlike(source: string, made: string): boolean {
+  const [, owner, name] =
+    /(?:(\w+)\.)?(TargetEncoder|MEstimateEncoder|JamesSteinEncoder|WOEEncoder)\(/.exec(made) ?? [];
+  if (name === undefined || /\brandomized\b/.test(made) || NOT_APPLIED.test(made.replace(name, '')))
+    return false;
+  if (owner === undefined)
+    return new RegExp(`^from category_encoders(?:\\.\\w+)? import [^\\n]*\\b${name}\\b(?! as)`, 'm').test(
+      source,
+    );
+  const [, module] = /^import category_encoders as (\w+)/m.exec(source) ?? [];
+  return owner === (module ?? 'category_encoders');
+}
+
 export function isPositional({ name, star }: { name?: string; star: string }): boolean {
   return name === undefined && star === '';
 }
@@ -516,5 +532,5 @@ function rowsOf(
   const earlier = watchedEarlier.get(name);
   const later = earlier === undefined ? watched.get(name) : undefined;
   if (later === undefined) return earlier;
-  return assignments(module, name, block.start, block.end) === 1 ? later : undefined;
+  return isMadeOnce(module, name, block.start, block.end) ? later : undefined;
 }

@@ -2,6 +2,7 @@ import type { Expr, Module, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, functionAround, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 import { changesIn, isChangedBetween } from '../divisions.js';
 import { mayChangeArguments } from '../helper-calls.js';
+import { nameOf } from '../move/group-transform.js';
 
 /** The only value that a variable gets between two statements, in the suite of the first. */
 export function assignedBetween(module: Module, name: string, anchor: Stmt, split: Stmt): Expr | undefined {
@@ -20,8 +21,7 @@ export function assignedBetween(module: Module, name: string, anchor: Stmt, spli
   return values.length === 1 && !isChanged ? values[0] : undefined;
 }
 
-/** How often a variable is assigned between two offsets. */
-export function assignments(module: Module, name: string, from: number, to: number): number {
+function assignments(module: Module, name: string, from: number, to: number): number {
   let count = 0;
   for (const outer of module.body.statements) {
     for (const statement of statementsIn(outer)) {
@@ -31,6 +31,15 @@ export function assignments(module: Module, name: string, from: number, to: numb
     }
   }
   return count;
+}
+
+/** Whether a variable gets one value between two offsets; that its columns change later does not count. */
+export function isMadeOnce(module: Module, name: string, from: number, to: number): boolean {
+  const made = module.body.statements
+    .flatMap((outer) => [...statementsIn(outer)])
+    .filter(({ start, end }) => start >= from && end <= to)
+    .filter((statement) => assigns(statement, name));
+  return made.length === 1;
 }
 
 /**
@@ -49,12 +58,21 @@ export function isKnownBefore(
   if (column === undefined) return !isChangedBetween(module, anchor.start, split.start, id);
   for (const { statement, index } of changesIn(module, from, split.start, id)) {
     const isOther =
-      index === undefined ? onlyLosesColumns(statement, id) : isOfOtherColumn(module.source, index, column);
+      index === undefined
+        ? onlyLosesColumns(statement, id)
+        : isOfOtherColumn(module.source, index, column) ||
+          isInLoopOverOthers(module, statement, index, column.name);
     // Where all columns are filled, the labels that decide the proportions have no gaps.
     const isFill = index?.type !== 'constant' && isOnlyFilled(module.source, statement);
     if (!isOther && !isFill) return false;
   }
   return !isHandedOn(module, id, from, split.start);
+}
+
+/** `for name in ["a", "b"]: frame[name] = …`: none of the columns of the loop is this one. */
+function isInLoopOverOthers(module: Module, statement: Stmt, index: Expr, column: string): boolean {
+  const names = index.type === 'name' ? nameOf(module, statement, index)?.values : undefined;
+  return names !== undefined && !names.includes(column);
 }
 
 /** `frame = frame.fillna(0)`, `frame[columns] = frame[columns].fillna(0)`, `frame.fillna(0, inplace=True)` */

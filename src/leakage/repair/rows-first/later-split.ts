@@ -9,7 +9,8 @@ import {
   rootName,
   statementsIn,
 } from '../../syntax/walk.js';
-import { sameRows } from '../../values/region.js';
+import { type Region, sameRows } from '../../values/region.js';
+import { concatenatedItems } from '../concatenation.js';
 import { freshName, type RepairContext } from '../context.js';
 import { isOnlyLearnedByHelper, mentionsRows } from '../helper-calls.js';
 import { dividedAgain } from './divided-again.js';
@@ -23,8 +24,8 @@ export interface EarlierDivision {
   /** What takes these rows, after a frame or after an array. */
   readonly ofFrame: string;
   readonly ofArray: string;
-  /** The line that makes them, to be before the anchor. */
-  readonly line: string;
+  /** The line that makes them, to be before the anchor, after an import that the script has later. */
+  readonly lines: readonly string[];
   /** The division of other tables with the same rows, as an expression. */
   readonly divide: (tables: readonly string[]) => string;
 }
@@ -94,9 +95,23 @@ export function divideEarlier(
   return {
     ofFrame: `${first === '' ? '' : `.iloc${first}`}.iloc[${rows}]`,
     ofArray: `${first}[${rows}]`,
-    line: `${rows}, ${rest} = ${divide([`range(${count})`])}`,
+    lines: [...importBefore(module, call, anchor), `${rows}, ${rest} = ${divide([`range(${count})`])}`],
     divide,
   };
+}
+
+/** The import of the function that divides, where the script has it after the anchor. */
+function importBefore(module: Module, { callee }: Call, anchor: Stmt): string[] {
+  const root = rootName(callee);
+  const imports = module.body.statements
+    .flatMap((outer) => [...statementsIn(outer)])
+    .filter((statement) => statement.type === 'import')
+    .filter(({ bindings }) => bindings.some(({ name }) => name === root));
+  if (root === undefined || imports.some(({ start }) => start < anchor.start)) return [];
+  const path = imports.flatMap(({ bindings }) => bindings).find(({ name }) => name === root)?.path;
+  const [, from, name] = /^(.+)\.(\w+)$/.exec(path ?? '') ?? [];
+  if (from === undefined || name === undefined || callee.type !== 'name') return [];
+  return [`from ${from} import ${name}${name === root ? '' : ` as ${root}`}`];
 }
 
 function isFalse(value: Expr): boolean {
@@ -138,22 +153,79 @@ function countOf(
   const root = divided === undefined ? undefined : rootName(divided);
   const [rows, later] = [context.watchedEarlier.get(table), context.watched.get(root ?? '')];
   if (root === undefined || rows === undefined || later === undefined) return undefined;
-  if (sameRows(rows, later)) return rowCount(context.module, table, anchor);
-  // `both.iloc[:n]`: the rows of the split come first, and keep their positions.
+  if (sameRows(rows, later) && partsOfTable(context, table, anchor) === undefined)
+    return rowCount(context.module, table, anchor);
+  // Of two tables below each other, the rows of the split come first, and keep their positions.
   const [only, ...others] = later;
   if (only !== rows[0] || others.length > 0) return undefined;
   const piece = assignedBetween(context.module, root, anchor, split);
   const upper = piece === undefined || rootName(piece) !== table ? undefined : upperBound(piece);
-  if (upper === undefined) return undefined;
+  const first = firstTableOf(context, table, anchor, later);
+  const counted = first === undefined ? undefined : rowCount(context.module, first, anchor);
+  // A table that is made of neither of the two may have its rows in another order.
+  const isOfThese = [...(piece === undefined ? [] : namesInExpression(piece))].every(
+    ({ id }) => id === first || id === table || !context.watchedEarlier.has(id),
+  );
+  if (upper === undefined) return (piece === undefined ? root === first : isOfThese) ? counted : undefined;
   const names = [...namesInExpression(upper)];
   const isKnown = names.every(({ id }) => id === 'len' || isKnownBefore(context.module, id, anchor, split));
-  return isKnown ? context.source.slice(upper.start, upper.end) : undefined;
+  return isKnown ? context.source.slice(upper.start, upper.end) : counted;
 }
 
-/** The bound in `table[:n]`, `table.iloc[:n]`, `table.iloc[:n, :]`, each with or without a copy. */
+/** `both = pd.concat([train, test]).reset_index(drop=True)`: the tables that a table was put together of, one below the other. */
+function partsOfTable(
+  { module, source }: RepairContext,
+  table: string,
+  anchor: Stmt,
+): { readonly first: Expr; readonly end: number } | undefined {
+  let [name, before] = [table, anchor.start];
+  for (let depth = 0; depth < 8; depth += 1) {
+    let value = lastAssigned(module, name, 0, before);
+    if (value === undefined) return undefined;
+    const { start, end } = value;
+    while (value.type === 'call' && concatenatedItems(source, value) === undefined && isMethod(value))
+      value = value.callee.type === 'attribute' ? value.callee.object : value;
+    const [first, ...others] = concatenatedItems(source, value) ?? [];
+    if (first !== undefined && others.length > 0) return { first, end };
+    const root = rootName(value);
+    if (root === undefined) return undefined;
+    [name, before] = [root, start];
+  }
+  return undefined;
+}
+
+function isMethod({ callee }: Call): boolean {
+  return (
+    callee.type === 'attribute' && !(callee.object.type === 'name' && /^(pd|np)$/.test(callee.object.id))
+  );
+}
+
+/** The first of two tables below each other, if it has the rows of the split, in the same order. */
+function firstTableOf(
+  context: RepairContext,
+  table: string,
+  anchor: Stmt,
+  later: readonly Region[],
+): string | undefined {
+  const parts = partsOfTable(context, table, anchor);
+  const first = parts === undefined ? undefined : rootName(withoutMethods(parts.first));
+  if (parts === undefined || first === undefined || mayMoveRows(context.module, parts.first))
+    return undefined;
+  if (!sameRows(context.watchedEarlier.get(first) ?? [], later)) return undefined;
+  const change = rowChangeBetween(context.module, parts.end, anchor.start, () => true);
+  return change === undefined ? first : undefined;
+}
+
+function withoutMethods(value: Expr): Expr {
+  return value.type === 'call' && value.callee.type === 'attribute'
+    ? withoutMethods(value.callee.object)
+    : value;
+}
+
+/** The bound in `table[:n]`, `table.iloc[:n]`, `table.iloc[:n, :]`, each with or without a copy, and without some columns. */
 function upperBound(piece: Expr): Expr | undefined {
   if (piece.type === 'call' && piece.callee.type === 'attribute')
-    return /^(copy|reset_index)$/.test(piece.callee.name) ? upperBound(piece.callee.object) : undefined;
+    return keepsRows(piece) ? upperBound(piece.callee.object) : undefined;
   if (piece.type !== 'subscript') return undefined;
   const { object, indices } = piece;
   const isPlain = object.type === 'name' || (object.type === 'attribute' && object.name === 'iloc');
@@ -161,6 +233,17 @@ function upperBound(piece: Expr): Expr | undefined {
   if (!isPlain || rows?.type !== 'slice' || rows.lower !== undefined || rows.step !== undefined)
     return undefined;
   return rows.upper;
+}
+
+/** `table[:n].drop(columns="label")`, `table[:n].copy()` */
+function keepsRows(call: Call): boolean {
+  const name = calleeName(call);
+  if (name === 'drop')
+    return (
+      call.args.some((argument) => argument.name === 'columns') &&
+      call.args.every((one) => one.name !== 'index')
+    );
+  return /^(copy|reset_index|astype)$/.test(name);
 }
 
 interface Route {

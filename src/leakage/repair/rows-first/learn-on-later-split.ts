@@ -48,7 +48,7 @@ export function learnOnRowsOfLaterSplit(context: RepairContext): Rewrite {
     if (divided !== undefined) return { text: divided };
     const saying = new Saying(context, leak, anchor, earlier);
     const edits = saying.edits();
-    return { text: edited(context.source, context.block, saying.withLines(edits, earlier.line)) };
+    return { text: edited(context.source, context.block, saying.withLines(edits, earlier.lines)) };
   } catch (error) {
     if (error instanceof NotSaid) return declined(error.message);
     throw error;
@@ -60,7 +60,7 @@ function divideForFit(
   context: RepairContext,
   leak: Leak,
   anchor: Stmt,
-  { divide }: EarlierDivision,
+  { divide, lines }: EarlierDivision,
 ): string | undefined {
   const { source, block, lineEnding } = context;
   const { node } = leak;
@@ -81,7 +81,8 @@ function divideForFit(
   const names = ['x', 'y'].slice(0, tables.length).map((end) => freshName(source, `fit_${end}`));
   const rests = ['x', 'y'].slice(0, tables.length).map((end) => freshName(source, `rest_${end}`));
   const texts = tables.map(({ start, end }) => source.slice(start, end));
-  const line = `${names.map((name, at) => `${name}, ${rests[at] ?? ''}`).join(', ')} = ${divide(texts)}${lineEnding}${indent}`;
+  const imports = lines.slice(0, -1).map((one) => `${one}${lineEnding}${indent}`);
+  const line = `${imports.join('')}${names.map((name, at) => `${name}, ${rests[at] ?? ''}`).join(', ')} = ${divide(texts)}${lineEnding}${indent}`;
   const edits = tables.map(({ start, end }, at) => ({ start, end, text: names[at] ?? '' }));
   return edited(source, block, [{ start: anchor.start, end: anchor.start, text: line }, ...edits]);
 }

@@ -83,7 +83,8 @@ function callsForOtherRows(module: Module, whole: Expr): boolean {
   for (const part of expressionsIn(whole)) {
     if (part.type !== 'call') continue;
     const name = calleeName(part);
-    if (CHANGING.test(name) && !(name === 'reindex' && isOfColumns(part))) return true;
+    const isAcross = (name === 'reindex' && isOfColumns(part)) || (name === 'filter' && picksColumns(part));
+    if (CHANGING.test(name) && !isAcross) return true;
     if (/^(concat|vstack|concatenate|r_)$/.test(name) && !isSideBySide(part)) return true;
     if (name === 'merge' && !(isLeft(part) && hasKeysOnce(module, part))) return true;
     if (name === 'join' && mayJoinOtherRows(part)) return true;
@@ -183,6 +184,14 @@ function mayJoinOtherRows(call: Call): boolean {
 /** `frame.reindex(columns=other.columns, fill_value=0)`: other columns, the same rows. */
 function isOfColumns(call: Call): boolean {
   return call.args.every(({ name }) => name === 'columns' || name === 'fill_value');
+}
+
+/** `frame.filter(regex="_Yes$")`: some columns of all rows. */
+function picksColumns(call: Call): boolean {
+  const areNamed =
+    call.args.length > 0 && call.args.every(({ name }) => /^(regex|like|items|axis)$/.test(name ?? ''));
+  const axis = call.args.find(({ name }) => name === 'axis')?.value;
+  return areNamed && (axis === undefined || isSideBySide(call));
 }
 
 /** `frame.drop(frame[...].index)` and `frame.drop(index=…)`, not `frame.drop("column", axis=1)`. */

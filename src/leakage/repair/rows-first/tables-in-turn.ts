@@ -93,7 +93,7 @@ function learnedFrom(
     return `whether \`${table}\` is a frame or an array is not known`;
   const earlier = divideEarlier(context, leak, loop, table);
   if (typeof earlier === 'string') return earlier;
-  return { lines: [earlier.line], text: `${table}${earlier.ofFrame}` };
+  return { lines: earlier.lines, text: `${table}${earlier.ofFrame}` };
 }
 
 /** The loop does with its tables what only frames can do. */
