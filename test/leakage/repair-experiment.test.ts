@@ -147,13 +147,52 @@ describe('a window', () => {
       /first row would have no value/,
     ],
     [
-      'is a part of an expression',
-      'df["wave"] = df["level"] - df["level"].rolling(5, center=True).mean()',
+      'is one of two',
+      'df["wave"] = df["wind"].rolling(5, center=True).mean() - df["wind"].rolling(9, center=True).mean()',
       /decision/,
     ],
     ['runs backward', 'df["wave"] = df["level"][::-1].rolling(5, min_periods=1).max()[::-1]', /decision/],
   ])('that %s is left', async (_, line, reason) => {
     expect(await corrected(script(line, ...TABLES, split))).toMatch(reason);
+  });
+
+  it('ends before its row beside another value of it, too', async () => {
+    const centered = 'df["gust"] = df["wind"] / df["wind"].rolling(5, center=True).mean()';
+    const source = script(centered, 'df = df.dropna()', ...TABLES, split);
+    expect(await corrected(source)).toBe(
+      source.replace(centered, 'df["gust"] = df["wind"] / df["wind"].shift(1).rolling(5).mean()'),
+    );
+  });
+
+  it.each([
+    [
+      'in the line that picks rows',
+      ['known = df["level"].notna()', 'df[["wind"]] = df[["wind"]].bfill()', 'df = df[known].dropna()'],
+    ],
+    [
+      'of a table that is made of it',
+      [
+        'df = df.bfill()',
+        'def signs(t):',
+        '    f = pd.DataFrame(index=t.index)',
+        '    f["gust"] = t["wind"].diff()',
+        '    f["level"] = t["level"]',
+        '    return f',
+        'f = signs(df)',
+        'later = df["level"].shift(-1)',
+        'f = f[later.notna()].dropna()',
+      ],
+    ],
+  ])('gaps are filled with what comes before them if rows are dropped %s', async (_, lines) => {
+    const tables = ['X, y = f.drop(columns=["level"]), f["level"]'];
+    const source = script(...lines, ...(lines.includes('f = signs(df)') ? tables : TABLES), split);
+    expect(await corrected(source)).toBe(source.replace('bfill()', 'ffill()'));
+  });
+
+  it('gaps at the beginning are in the way where the table is taken once more', async () => {
+    const lines = ['df = df.bfill()', 'f = df.assign(gust=df["wind"].diff())', 'f = f.dropna()'];
+    const source = script(...lines, 'X, y = f.drop(columns=["level"]), df["level"].loc[f.index]', split);
+    expect(await corrected(source)).toMatch(/gaps at the beginning would stay/);
   });
 
   it('gaps are filled with what comes before them if rows without a value are dropped', async () => {
@@ -277,6 +316,45 @@ describe('a line that stays and shows the columns of a table', () => {
     expect(moved).toContain('X_tr = X_tr.loc[:, best.get_support()]');
     const shown = await corrected(script(...lines, 'print(X.shape[1], "columns")', SPLIT));
     expect(shown).not.toContain('X_tr = X_tr.loc[:, best.get_support()]');
+  });
+});
+
+describe('a feature that is the value of a later row', () => {
+  const made = 'df["next_wind"] = df["wind"].shift(-1)';
+  const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, df["level"], shuffle=False)';
+
+  it.each([
+    ['X = df[["wind", "next_wind", "moon"]]', 'X = df[["wind", "moon"]]'],
+    ['X = df.drop(columns=["level"])', 'X = df.drop(columns=["level", "next_wind"])'],
+    [
+      'X = df[[c for c in df.columns if c != "level"]]',
+      'X = df[[c for c in df.columns if c != "level" and c != "next_wind"]]',
+    ],
+    [
+      "X = df[[c for c in df.columns if c not in ('level', 'hour')]]",
+      "X = df[[c for c in df.columns if c not in ('level', 'hour', 'next_wind')]]",
+    ],
+  ])('REQ-SF-019: is left out (%s)', async (taken, without) => {
+    const source = script(made, 'df = df.dropna()', taken, split);
+    const right = source.replace(taken, without);
+    expect(await corrected(source)).toBe(right);
+    expect((await analyzeLeakage(right)).findings).toEqual([]);
+  });
+
+  it.each([
+    [
+      'another feature is made of it',
+      ['df["turn"] = df["next_wind"] - df["wind"]', 'X = df.drop(columns=["level"])'],
+    ],
+    ['a later line reads it', ['X = df.drop(columns=["level"])', split, 'print(X_va["next_wind"].mean())']],
+    ['the number of features is written out', ['X = df.drop(columns=["level"])', 'print([[1.5, 2]])']],
+    [
+      'two comprehensions take columns',
+      ['names = [c for c in df.columns if c != "hour"]', 'X = df[[c for c in df.columns if c != "level"]]'],
+    ],
+  ])('stays where %s', async (_, lines) => {
+    const source = script(made, 'df = df.dropna()', ...lines, ...(lines.includes(split) ? [] : [split]));
+    expect(await corrected(source)).not.toContain('import');
   });
 });
 

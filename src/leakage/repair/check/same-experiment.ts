@@ -1,5 +1,6 @@
 import type { Module, Stmt } from '../../syntax/ast.js';
 import { ownExpressions } from '../../syntax/walk.js';
+import { columnOfLaterValue } from '../experiment/leave-out-column.js';
 import { readSplitCall } from '../split-parts.js';
 import { type ScriptChange, statementsInBlock, textOf, type Version } from './script-change.js';
 
@@ -28,7 +29,10 @@ const SORTED =
 /** Whether a correction of the experiment changes more than the division of the rows, windows and fills. */
 export function otherExperiment({ before, after, leaks }: ScriptChange): string | undefined {
   if (!leaks.every(({ kind }) => OF_EXPERIMENT.has(kind))) return undefined;
-  const columns = leaks.flatMap(({ subject }) => /^column `(.+)`$/.exec(subject)?.[1] ?? []);
+  const columns = leaks.flatMap((leak) => {
+    const column = /^column `(.+)`$/.exec(leak.subject)?.[1] ?? columnOfLaterValue(leak);
+    return column === undefined ? [] : [column];
+  });
   const [was, is] = [before, after].map((version) =>
     linesOf(version).map((line) => columns.reduce(withoutColumn, line)),
   ) as [string[], string[]];
@@ -45,7 +49,7 @@ export function otherExperiment({ before, after, leaks }: ScriptChange): string 
 function withoutColumn(line: string, column: string): string {
   const name = `["']${column.replaceAll(/[^\w]/g, '\\$&')}["']`;
   return line
-    .replaceAll(new RegExp(`,${name}(?=[,\\]])|(?<=\\[)${name},`, 'g'), '')
+    .replaceAll(new RegExp(`,${name}(?=[,\\])}])|(?<=\\[)${name},|and\\w+!=${name}`, 'g'), '')
     .replaceAll(/\[(["'][^"'\][]*["'])\]/g, '$1');
 }
 

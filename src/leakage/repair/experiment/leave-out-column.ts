@@ -11,14 +11,40 @@ const NUMBERED = /\binput_(dim|shape)\s*=|\bInput\(|\bLinear\(\s*\d|\[\[\s*-?\d/
  * A feature that says what the label is (`price_per_area` of a `price`) is left out: of the one list that names the features, or
  * by the one line that drops the label to make them.
  */
-export function leaveOutColumn({ module, source }: RepairContext, leak: Leak): Mending {
+export function leaveOutColumn(context: RepairContext, leak: Leak): Mending {
   const column = /^column `(.+)`$/.exec(leak.subject)?.[1];
-  if (column === undefined) return { declined: 'which column says what the label is has no name' };
+  return column === undefined
+    ? { declined: 'which column says what the label is has no name' }
+    : leaveOut(context, leak, column);
+}
+
+/** A column that a value of a later row makes is left out in the same way: no other value is that feature. */
+export function leaveOutLaterValue(context: RepairContext, leak: Leak): Mending {
+  const column = columnOfLaterValue(leak);
+  return column === undefined
+    ? { declined: 'the column of values of later rows has no name' }
+    : leaveOut(context, leak, column);
+}
+
+/** The column that a statement makes of `shift(-1)`. */
+export function columnOfLaterValue({ kind, node, statement }: Leak): string | undefined {
+  if (kind !== 'future-values' || statement.type !== 'assign' || statement.targets.length > 1)
+    return undefined;
+  const [target] = statement.targets;
+  const [index, ...others] = target?.type === 'subscript' ? target.indices : [];
+  const isColumn = target?.type === 'subscript' && target.object.type === 'name' && others.length === 0;
+  const isShift = node.type === 'call' && calleeName(node) === 'shift';
+  return isShift && isColumn && index?.type === 'constant' && typeof index.value === 'string'
+    ? index.value
+    : undefined;
+}
+
+function leaveOut({ module, source }: RepairContext, leak: Leak, column: string): Mending {
   if (NUMBERED.test(source)) return { declined: 'the script says how many features there are' };
   const lists = listsThatName(module, column);
   const [list, ...others] = lists;
   if (others.length > 0) return { declined: `\`${column}\` is in more than one list of columns` };
-  const edits = list === undefined ? droppedBesides(module, source, leak, column) : without(list, column);
+  const edits = list === undefined ? unnamed(module, source, leak, column) : without(list, column);
   return edits.length === 0
     ? { declined: 'which columns are features is a decision about the experiment' }
     : { edits };
@@ -61,6 +87,40 @@ function without({ items }: List, column: string): TextEdit[] {
   if (item === undefined) return [];
   if (after !== undefined) return [{ start: item.start, end: after.start, text: '' }];
   return before === undefined ? [] : [{ start: before.end, end: item.end, text: '' }];
+}
+
+/** The features are all columns but those that are dropped, or that a comprehension leaves out. */
+function unnamed(module: Module, source: string, leak: Leak, column: string): TextEdit[] {
+  const dropped = droppedBesides(module, source, leak, column);
+  const left = leftOutBesides(module, source, leak, column);
+  return dropped.length > 0 && left.length > 0 ? [] : [...dropped, ...left];
+}
+
+/** `[c for c in frame.columns if c != "price"]` leaves one column more out. */
+function leftOutBesides(module: Module, source: string, leak: Leak, column: string): TextEdit[] {
+  const all = [...statementsOf(module)]
+    .filter((statement) => statement.start > leak.statement.end)
+    .flatMap((statement) => partsIn(statement))
+    .flatMap((part) => (part.type === 'comprehension' ? [part] : []));
+  const [only, ...others] = all.filter(
+    ({ clauses: [clause] }) => clause?.iterable.type === 'attribute' && clause.iterable.name === 'columns',
+  );
+  const [clause, ...more] = only?.clauses ?? [];
+  const [condition, ...further] = clause?.conditions ?? [];
+  if (only === undefined || others.length + more.length + further.length > 0) return [];
+  if (clause?.target.type !== 'name' || only.element.type !== 'name' || condition?.type !== 'compare')
+    return [];
+  const [one, many] = condition.operands;
+  const [operator = ''] = condition.operators;
+  if (condition.operands.length !== 2 || one?.type !== 'name' || many === undefined) return [];
+  const quote = source.slice(many.start, many.end).includes("'") ? "'" : '"';
+  const name = `${quote}${column}${quote}`;
+  if (operator === '!=' && many.type === 'constant')
+    return [{ start: many.end, end: many.end, text: ` and ${one.id} != ${name}` }];
+  const last = many.type === 'sequence' ? many.items.at(-1) : undefined;
+  return /^not\s+in$/.test(operator) && last?.type === 'constant'
+    ? [{ start: last.end, end: last.end, text: `, ${name}` }]
+    : [];
 }
 
 /** `X = frame.drop(columns=["price"])` drops one column more. */

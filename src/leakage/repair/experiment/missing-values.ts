@@ -1,5 +1,12 @@
 import type { Expr, Module, Span, Stmt } from '../../syntax/ast.js';
-import { calleeName, expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
+import {
+  calleeName,
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
 
 /** Models that take rows with missing values. */
 const TAKES_MISSING = /^(LGBM|XGB|CatBoost|HistGradientBoosting)\w*(Classifier|Regressor|Ranker)$/;
@@ -12,7 +19,65 @@ const LEARNS =
  * are dropped between the statement that makes the column and the division.
  */
 export function toleratesMissing(module: Module, made: Stmt, end: number): boolean {
-  return everyModelTakesMissing(module) || dropsMissing(module, made, end);
+  return everyModelTakesMissing(module) || dropsMissing(module, made, end) || dropsMadeOf(made, end);
+}
+
+/**
+ * `features = indicators(prices)`, `features = features.dropna()`: all that the script takes of a table goes through another one, of
+ * which rows without a value are dropped.
+ */
+function dropsMadeOf(made: Stmt, end: number): boolean {
+  const [target] = made.type === 'assign' ? made.targets : [];
+  if (target?.type !== 'name') return false;
+  const later = made.suite.statements.filter(({ start }) => start > made.end);
+  const mentions = (statement: Stmt, name: string): boolean =>
+    [...statementsIn(statement)].some((inner) =>
+      ownExpressions(inner).some((own) => [...namesInExpression(own)].some(({ id }) => id === name)),
+    );
+  const drops = later.find((statement) => statement.start < end && dropsAnyMissing(statement));
+  const [table] = drops?.type === 'assign' ? drops.targets : [];
+  if (drops === undefined || table?.type !== 'name' || table.id === target.id) return false;
+  const isMade = later.some(
+    (statement) =>
+      statement.start < drops.start &&
+      statement.type === 'assign' &&
+      statement.targets.some(({ type, ...one }) => type === 'name' && 'id' in one && one.id === table.id) &&
+      mentions(statement, target.id),
+  );
+  // What is taken of it afterward, or stays under another name, may have gaps.
+  const isTakenOtherwise = later.some(
+    (statement) =>
+      statement.type !== 'expression' &&
+      mentions(statement, target.id) &&
+      (statement.start > drops.start ||
+        namesMade(statement, table.id).some((name) =>
+          later.some((other) => other.start > drops.start && mentions(other, name)),
+        )),
+  );
+  return isMade && !isTakenOtherwise;
+}
+
+/** The variables that a statement gives a value, but for a table. */
+function namesMade(statement: Stmt, table: string): string[] {
+  const targets = statement.type === 'assign' ? statement.targets : [];
+  return targets
+    .flatMap((target) => (target.type === 'sequence' ? target.items : [target]))
+    .flatMap((target) => rootName(target) ?? [])
+    .filter((name) => name !== table);
+}
+
+/** `features = features[known].dropna()` */
+function dropsAnyMissing(statement: Stmt): boolean {
+  if (statement.type !== 'assign' || statement.targets.length > 1) return false;
+  const { value, targets } = statement;
+  return (
+    value.type === 'call' &&
+    value.callee.type === 'attribute' &&
+    value.callee.name === 'dropna' &&
+    value.args.length === 0 &&
+    targets[0]?.type === 'name' &&
+    rootName(value) === targets[0].id
+  );
 }
 
 function everyModelTakesMissing({ body }: Module): boolean {

@@ -1,8 +1,10 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Attribute, Call, Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions } from '../../syntax/walk.js';
+import { isCut } from '../../values/region.js';
 import type { RepairContext, TextEdit } from '../context.js';
 import { isConstant, keyword, removedArgument } from './arguments.js';
+import { columnOfLaterValue, leaveOutLaterValue } from './leave-out-column.js';
 import type { Mending } from './mend-experiment.js';
 import { toleratesMissing } from './missing-values.js';
 import { statementAround } from './one-series.js';
@@ -12,6 +14,10 @@ const FUTURE = 'which past values replace the future ones is a decision about th
 const BACKWARD = /^(bfill|backfill)$/;
 /** Fill gaps, with what comes before them or after. */
 const FILLS = /^(bfill|backfill|ffill|pad|interpolate)$/;
+
+/** What computes something else beside a window, and what may take one or not. */
+const COMPUTES = /^(binary|conditional|compare|unary|comprehension)$/;
+const SPLITS_WINDOW = /^(conditional|compare|comprehension)$/;
 
 /** `series.rolling(7, center=True)` */
 type Method = Call & { readonly callee: Attribute };
@@ -24,11 +30,13 @@ export function takePastValues(context: RepairContext, leak: Leak): Mending {
   const { module } = context;
   const statement = statementAround(module, leak.node);
   if (statement?.type !== 'assign') return { declined: FUTURE };
+  if (columnOfLaterValue(leak) !== undefined) return leaveOutLaterValue(context, leak);
   const fill = fillForward(context, statement, leak);
   if (fill !== undefined) return fill;
-  const window = onlyWindow(statement);
+  // Beside other values of its row the window is as well one of the past.
+  const window = onlyWindow(statement, SPLITS_WINDOW);
   if (window === undefined || !isConstant(keyword(window, 'center'), true)) return { declined: FUTURE };
-  return endBeforeRow(context, statement, leak, FUTURE);
+  return endBeforeRow(context, statement, leak, FUTURE, window);
 }
 
 /**
@@ -53,8 +61,13 @@ export function leaveOutOwnLabel(context: RepairContext, leak: Leak): Mending {
 }
 
 /** `frame["a"].rolling(7, center=True)`: `frame["a"].shift(1).rolling(7)` */
-function endBeforeRow({ module, source }: RepairContext, statement: Stmt, leak: Leak, no: string): Mending {
-  const window = onlyWindow(statement);
+function endBeforeRow(
+  { module, source }: RepairContext,
+  statement: Stmt,
+  leak: Leak,
+  no: string,
+  window = onlyWindow(statement),
+): Mending {
   const object = window?.callee.object;
   if (window === undefined || object === undefined || !isSeries(object, statement)) return { declined: no };
   const center = keyword(window, 'center');
@@ -93,18 +106,25 @@ function isFill(call: Method): boolean {
   return FILLS.test(name) && (BACKWARD.test(name) || !call.args.some((one) => one.name === 'axis'));
 }
 
-/** Where rows without a value have to be gone: at the division, or at the score if the rows were divided before. */
+/**
+ * Where rows without a value have to be gone: at the division, or at the score if the rows were divided before. A table that keeps its
+ * name is no division: what its line drops besides is gone.
+ */
 function endOf({ split, scoreNode }: Leak, made: Stmt): number {
-  const divided = split?.statement.start ?? 0;
-  return divided > made.start ? divided : scoreNode.start;
+  const { start: divided, ...statement } = split?.statement ?? { start: 0, type: 'other' as const, end: 0 };
+  if (divided <= made.start) return scoreNode.start;
+  const isOneTable =
+    statement.type === 'assign' && statement.targets.length === 1 && statement.targets[0]?.type === 'name';
+  return isOneTable && split?.partition.form === 'selection' && !isCut(split.partition)
+    ? statement.end
+    : divided;
 }
 
 /** The window that makes a column, if nothing else is in it. */
-function onlyWindow(statement: Stmt): Method | undefined {
+function onlyWindow(statement: Stmt, others = COMPUTES): Method | undefined {
   if (statement.type !== 'assign') return undefined;
   const parts = [...expressionsIn(statement.value)];
-  if (parts.some(({ type }) => /^(binary|conditional|compare|unary|comprehension)$/.test(type)))
-    return undefined;
+  if (parts.some(({ type }) => others.test(type))) return undefined;
   const windows = parts.filter((part): part is Method => isMethod(part) && part.callee.name === 'rolling');
   // What is shifted already ends before its row, or somewhere that is not known.
   const isShifted = parts.some((part) => isMethod(part) && part.callee.name === 'shift');
