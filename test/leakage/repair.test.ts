@@ -26,7 +26,7 @@ describe('a repair is declined with the reason', () => {
 
   it.each([
     ['first.txt', 'A39', /which rows the choice is to be made on is a decision/],
-    ['first.txt', 'A21', /which past values replace the future ones is a decision/],
+    ['thirty-fourth.jsonl', 'q_s28', /which past values replace the future ones is a decision/],
     ['tenth.jsonl', 'alpha-leak-014', /which columns are features is a decision/],
     ['second.txt', 'B15', /gives a value for each row/],
     ['third.txt', 'T18', /would still leak/],

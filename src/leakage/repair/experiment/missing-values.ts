@@ -57,7 +57,7 @@ function dropsMadeOf(made: Stmt, end: number): boolean {
   return isMade && !isTakenOtherwise;
 }
 
-/** The variables that a statement gives a value, but for a table. */
+/** The variables that a statement gives a value, except for a table. */
 function namesMade(statement: Stmt, table: string): string[] {
   const targets = statement.type === 'assign' ? statement.targets : [];
   return targets
