@@ -205,6 +205,8 @@ export function findLeaks(interp: Interpreter): Leak[] {
       if (isOfPredictions(fit, record)) continue;
       // Chosen on one part of the predictions, and scored on another one.
       if (fit.kind === 'selection' && overlapOf(fit.rows, scoredPart(score)) !== 'yes') continue;
+      // The next choice is made on what was chosen: whether the same rows are scored, the score that is shown says.
+      if (fit.kind === 'selection' && interp.record.isOnlyToChoose(score)) continue;
       if (fit.kind === 'shuffled-time' && !isShuffledLabel(interp, fit, training, prediction.rows)) continue;
       // Copies of rows of one side alone, as views of the scored rows, are on no other side.
       if (fit.kind === 'duplicated-rows' && overlapOf(fit.rows, training.rows) !== 'yes') continue;

@@ -126,6 +126,9 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
       if (object.source !== undefined && name === 'shape')
         return newSequence({ items: [lengthOf(interp, object)], rest: UNKNOWN, tuple: true });
       if (object.source !== undefined) return object;
+      // Of what a search found: where the best score is, not how good that is.
+      if (FOUND.test(name) && object.facts.fits.some(({ kind }) => kind === 'selection'))
+        return opaque({ ...object.facts, scores: NO_FACTS.scores });
       return methodOf(object, name);
     case 'mapping':
       return name === 'history' ? object : methodOf(object, name);
@@ -138,6 +141,9 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
       return factsOf(object) === NO_FACTS ? UNKNOWN : methodOf(opaque(factsOf(object)), name);
   }
 }
+
+/** What `minimize(…)` and a study found. */
+const FOUND = /^(x|best_params)$/;
 
 /** Attributes of grouped rows that are not columns. */
 const GROUP_ATTRIBUTES = /^(groups|indices|ngroups|plot|str|dt|cat|rolling|expanding|resample)$/;

@@ -3,6 +3,7 @@ import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values
 import { joinValues, list, newMapping, newSequence } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
 import { constant, factsOf, isElement, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { type Arguments, argumentsOf } from './arguments.js';
 import { choiceEvents, scoredPart, withChoices } from './choices.js';
 import { isDistanceOfRates } from './distance-of-rates.js';
@@ -191,10 +192,19 @@ export function report(interp: Interpreter, values: readonly Value[], call: Call
     if (facts.scores.length > 0) interp.record.addPrint(call, rankOf(interp.text(call)));
     for (const score of facts.scores) {
       interp.record.addPrinted(score, claims(interp, call));
-      for (const fit of facts.fits) {
-        if (fit.kind !== 'selection' || overlapOf(fit.rows, scoredPart(score)) !== 'yes') continue;
-        interp.record.addPrintedChoice({ fit, score, node: call });
-      }
+    }
+    // Of a text that shows a score and a threshold beside it, the score alone may have been chosen.
+    const parts = value.type === 'opaque' ? (value.shown ?? [value]) : [value];
+    for (const part of parts) noteChosenScores(interp, factsOf(part), call);
+  }
+}
+
+function noteChosenScores(interp: Interpreter, { scores, fits }: Facts, call: Call): void {
+  countWork(scores.length * fits.length);
+  for (const score of scores) {
+    for (const fit of fits) {
+      if (fit.kind !== 'selection' || overlapOf(fit.rows, scoredPart(score)) !== 'yes') continue;
+      interp.record.addPrintedChoice({ fit, score, node: call });
     }
   }
 }

@@ -77,6 +77,7 @@ export function choiceEvents(
         node,
       );
       event.scoredBy ??= score.statement;
+      interp.record.addChoosing(score);
       return event;
     });
 }

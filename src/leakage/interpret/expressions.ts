@@ -139,13 +139,15 @@ export function truthOf(value: Value): boolean | undefined {
 function formatted(interp: Interpreter, parts: readonly Expr[]): Value {
   let text: string | undefined = '';
   let facts = NO_FACTS;
+  const shown: Value[] = [];
   for (const part of parts) {
     const value = evaluate(interp, part);
+    shown.push(value);
     facts = joinFacts(facts, factsOf(value));
     const added = textOf(value);
     text = text === undefined || added === undefined ? undefined : boundedText(text, added);
   }
-  return text === undefined ? { ...opaque(facts), formatted: true } : constant(text);
+  return text === undefined ? { ...opaque(facts), formatted: true, shown } : constant(text);
 }
 
 function sequenceValue(interp: Interpreter, items: readonly Expr[], tuple: boolean): Value {

@@ -17,6 +17,7 @@ import {
   isElement,
   type Opaque,
   opaque,
+  partsOf,
   type SequenceOf,
   type SequenceState,
   type Step,
@@ -177,6 +178,7 @@ export function binaryValue(
       ...(left.type === 'opaque' && left.named !== undefined ? { named: left.named } : {}),
       ...(pending.length === 0 ? {} : { pending }),
       ...takenTogether(operator, left, right),
+      ...shownTogether(operator, left, right),
     };
   }
   const base = stateA ?? stateB;
@@ -200,6 +202,12 @@ export function binaryValue(
         ? { mask: [textStep(interp, nodes.node)] }
         : {}),
   });
+}
+
+/** `"%.3f at %.2f" % (score, threshold)`: the values that the text shows. */
+function shownTogether(operator: string, text: Value, values: Value): Pick<Opaque, 'shown'> {
+  const isText = operator === '%' && text.type === 'constant' && typeof text.value === 'string';
+  return isText && values.type === 'sequence' ? { shown: partsOf(values) } : {};
 }
 
 /** What two column expressions take together; a sum by group without the row's own value says nothing of it. */

@@ -27,6 +27,7 @@ export class ScoreRecord {
   readonly #trainings: Prediction['training'][] = [];
   readonly #printed = new Set<Score>();
   readonly #claimed = new Set<Score>();
+  readonly #choosing = new Set<Score>();
   readonly #prints: { node: Expr; rank: number }[] = [];
   readonly #choices: PrintedChoice[] = [];
 
@@ -54,6 +55,15 @@ export class ScoreRecord {
   /** Whether a score is printed as one of held-out rows. */
   isClaimed(score: Score): boolean {
     return this.#claimed.has(score);
+  }
+
+  /** Whether a score is there to choose something, and is not shown. */
+  isOnlyToChoose(score: Score): boolean {
+    return this.#choosing.has(score) && !this.#printed.has(score);
+  }
+
+  addChoosing(score: Score): void {
+    this.#choosing.add(score);
   }
 
   addTraining(training: Prediction['training']): void {

@@ -50,6 +50,8 @@ export interface Opaque {
   readonly oneOf?: Positions;
   /** A text that the script puts together, of which a part is not known. */
   readonly formatted?: boolean;
+  /** What a text shows, each value by itself. */
+  readonly shown?: readonly Value[];
   /** The fit of the least or the greatest value of a column, which the number is, or differs from by a constant. */
   readonly extreme?: FitEvent;
 }
