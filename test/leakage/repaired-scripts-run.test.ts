@@ -117,6 +117,7 @@ const scripts = [
   'runnable.txt',
   'runnable-later-split.txt',
   'runnable-choice.txt',
+  'runnable-other-folds.txt',
   'runnable-pipeline.txt',
   'runnable-folds.txt',
   'runnable-helpers.txt',

@@ -9,6 +9,7 @@ import { checkRewrite } from './check/check-rewrite.js';
 import { learnsBesides, tablesBesides } from './check/other-tables.js';
 import { statementsInBlock } from './check/script-change.js';
 import { openLookups, strictEncoders } from './check/unknown-values.js';
+import { chooseOnOtherRows } from './choice/choose-on-other-rows.js';
 import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
 import { withTrueComment } from './comments-above.js';
 import { leaveOutScoredRows } from './concatenation.js';
@@ -69,7 +70,7 @@ const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'over-sampling': [sampleTrainingRows, divideBeforeCopying, copyInFolds, fitInValidations],
   'duplicated-rows': [divideBeforeCopying, copyInFolds],
   'early-stopping': [stopOnHeldOutTrainingRows],
-  selection: [chooseOnTrainingPart],
+  selection: [chooseOnOtherRows],
   'group-overlap': [mendExperiment],
   'shuffled-time': [mendExperiment],
   'label-in-features': [mendExperiment, mendAndDivideInOrder],

@@ -1,5 +1,5 @@
 import type { Stmt } from '../../syntax/ast.js';
-import { namesIn, statementsIn, suitesOf } from '../../syntax/walk.js';
+import { functionAround, namesIn, statementsIn, suitesOf } from '../../syntax/walk.js';
 import { countWork } from '../../values/work.js';
 import {
   type Change,
@@ -95,15 +95,28 @@ export function repeated(change: ScriptChange): string | undefined {
     const turn = new Set(loop.type === 'for' ? namesOf(loop) : []);
     for (const { name, index, replaces } of changesIn(after.module, statement)) {
       if (replaces || earlier.has(name) || [...index].some((id) => turn.has(id))) continue;
-      const isOwn = [...statementsIn(loop)].some(
-        (other) =>
-          other.start < statement.start &&
-          changesIn(after.module, other).some((made) => made.name === name && made.replaces),
-      );
+      const isOwn =
+        isLocalOfFunction(loop, statement, name) ||
+        [...statementsIn(loop)].some(
+          (other) =>
+            other.start < statement.start &&
+            changesIn(after.module, other).some((made) => made.name === name && made.replaces),
+        );
       if (!isOwn) return `\`${name}\` would be changed again in every fold`;
     }
   }
   return undefined;
+}
+
+/** Whether a function that each turn of a loop defines gives a variable of its own another value. */
+function isLocalOfFunction(loop: Stmt, statement: Stmt, name: string): boolean {
+  const around = functionAround(statement);
+  return (
+    around !== undefined &&
+    around.start > loop.start &&
+    statement.type === 'assign' &&
+    statement.targets.every((target) => target.type === 'name' && target.id === name)
+  );
 }
 
 function header({ module }: Version, loop: Stmt): string {
