@@ -5,6 +5,7 @@ const IMPORTS = [
   'import numpy as np',
   'import pandas as pd',
   'from sklearn.ensemble import RandomForestRegressor',
+  'from sklearn.feature_selection import SelectKBest',
   'from sklearn.linear_model import Ridge',
   'from sklearn.metrics import mean_absolute_error',
   'from sklearn.model_selection import KFold, train_test_split',
@@ -417,5 +418,48 @@ describe('a helper that gives one table statistics of another', () => {
     expect(await repairOf([...helper, ...DATA, 'X = add_means(data, data, y)', ...SPLIT])).toMatch(
       /^Not rewritten/,
     );
+  });
+});
+
+describe('a helper between a fit and the split', () => {
+  const MEANS = 'means = data.groupby("shop")["price"].mean()';
+  const LINES = [
+    'rng = np.random.default_rng(0)',
+    'data = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))',
+    'data["shop"] = rng.choice(list("XYZ"), 300)',
+    'data["price"] = data["a"] * 2 + rng.normal(size=300)',
+    MEANS,
+    'data["shop_price"] = data["shop"].map(means)',
+    'features = choose(data, "price")',
+    'y = data["price"]',
+    'X_train, X_test, y_train, y_test = train_test_split(features, y, random_state=2)',
+    'model = Ridge().fit(X_train, y_train)',
+    'print("Final Validation Performance:", model.score(X_test, y_test))',
+  ];
+  const CHOSEN = [
+    '    X = table.select_dtypes("number").drop(columns=target)',
+    '    values = selector.fit_transform(X, table[target] > table[target].mean())',
+    '    return pd.DataFrame(values, columns=X.columns[selector.get_support()])',
+  ];
+
+  it.each([
+    ['itself', ['def choose(table, target):', '    selector = SelectKBest(k=3)', ...CHOSEN]],
+    [
+      'in another function',
+      [
+        'def fitted(selector, table, target):',
+        ...CHOSEN,
+        'def choose(table, target):',
+        '    return fitted(SelectKBest(k=3), table, target)',
+      ],
+    ],
+  ])('REQ-SF-019: is not called for each part if it learns from them %s', async (_name, helper) => {
+    const source = `${[...IMPORTS, ...helper, ...LINES].join('\n')}\n`;
+    const { findings } = await analyzeLeakage(source);
+    const block = findings.find(({ codeBlock }) => codeBlock.includes(MEANS))?.codeBlock ?? '';
+    const repair = await repairLeak(source, block);
+    const text = repair.ok ? repair.replacement : repair.reason;
+    expect(text).toContain('means = data.iloc[fit_rows].groupby("shop")["price"].mean()');
+    expect(text).toContain('features = choose(data, "price")');
   });
 });

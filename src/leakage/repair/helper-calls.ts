@@ -1,4 +1,5 @@
-import type { Argument, Call, Expr, FunctionDefinition, Module } from '../syntax/ast.js';
+import { FIT_METHODS } from '../library-models/methods.js';
+import type { Argument, Call, Expr, FunctionDefinition, Module, Stmt } from '../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
@@ -8,6 +9,25 @@ import {
   rootName,
   statementsIn,
 } from '../syntax/walk.js';
+
+/** Whether a statement calls a function of the script that learns from the rows that it gets: from each part of them by itself. */
+export function learnsInHelper(module: Module, statement: Stmt, depth = 0): boolean {
+  const parts = ownExpressions(statement).flatMap((own) => [...expressionsIn(own)]);
+  const helpers = parts.flatMap((part) => (part.type === 'call' ? helpersOf(module, part) : []));
+  return helpers.some((helper) =>
+    helper.body.statements
+      .flatMap((outer) => [...statementsIn(outer)])
+      .some(
+        (inner) =>
+          ownExpressions(inner).some((own) => [...expressionsIn(own)].some(isFitCall)) ||
+          (depth < MAX_HELPERS && learnsInHelper(module, inner, depth + 1)),
+      ),
+  );
+}
+
+function isFitCall(part: Expr): boolean {
+  return part.type === 'call' && part.callee.type === 'attribute' && FIT_METHODS.has(part.callee.name);
+}
 
 const CHANGES_IN_PLACE = /^(pop|insert|update|fill|sort|append|extend|clear|remove|setdefault|shuffle)$/;
 

@@ -1,5 +1,5 @@
 import type { Expr, Stmt } from '../../syntax/ast.js';
-import { namesIn, namesInExpression, ownExpressions, partsOf } from '../../syntax/walk.js';
+import { namesIn, namesInExpression, ownExpressions, partsOf, statementsIn } from '../../syntax/walk.js';
 import { sameRows } from '../../values/region.js';
 import { freshName, type RepairContext, type TextEdit } from '../context.js';
 import type { SplitStatement } from '../split-parts.js';
@@ -98,7 +98,15 @@ export function mapParts(
     edits.push({ start: first.value.start, end: first.value.end, text: single });
     if (/^\w+$/.test(single)) names.set(single, first.parts);
     else expressions.set(single, first.parts);
-    for (const name of plan.created.keys()) if (isRows(name)) names.set(name, first.parts);
+    const made = [...plan.created.keys()].filter(isRows);
+    const last = first.value.type === 'name' ? first.value.id : '';
+    const [base = ''] = bases;
+    // What is made on the way needs names of its own where what it is made of is read again.
+    const isOne = !readsReplaced(plan, base, made);
+    if (!isOne && readsReplaced(plan, base, [last]))
+      return `\`${base}\` is read after \`${last}\` is made of it`;
+    for (const name of made) if (isOne || name === last) names.set(name, first.parts);
+    divideMade();
     return { names, expressions, edits, assigned, pieces };
   }
   // Several tables, or one that is used in several ways: the tables they are made from are split.
@@ -186,6 +194,25 @@ function singleInput(
       ),
   );
   return texts.size === 1 && rowTables.length <= 1 ? only : undefined;
+}
+
+/** Whether moved statements read one of some tables after another one of them is made: the value is gone if all are one variable. */
+function readsReplaced(plan: Plan, base: string, made: readonly string[]): boolean {
+  const together = new Set([base, ...made]);
+  let current = base;
+  for (const statement of plan.moved.flatMap((outer) => [...statementsIn(outer)])) {
+    const targets = statement.type === 'assign' ? statement.targets : [];
+    const stored = targets.flatMap((target) =>
+      target.type === 'name' && together.has(target.id) ? [target] : [],
+    );
+    const isRead = ownExpressions(statement)
+      .filter((own) => !stored.some((target) => target === own))
+      .flatMap((own) => [...namesInExpression(own)])
+      .some(({ id }) => together.has(id) && id !== current);
+    if (isRead) return true;
+    current = stored.at(-1)?.id ?? current;
+  }
+  return false;
 }
 
 /** Uses of a table, each as far as it is one column or some columns of it. */

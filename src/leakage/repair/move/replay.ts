@@ -12,6 +12,7 @@ import {
 } from '../../syntax/walk.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
 import { COUNTS, missingWithoutKeys, STOPS_AT_GAPS } from '../group-fallback.js';
+import { learnsInHelper } from '../helper-calls.js';
 import { dividedByNumberOfRows, dividedByRows } from '../number-of-rows.js';
 import { OrderedEffects } from '../order/ordered-effects.js';
 import { worksRowByRow } from './dependence.js';
@@ -90,6 +91,8 @@ export class Replay {
         throw new NotReplayable(`\`${other.id}\` is drawn beside a part, and the split does not divide it`);
       return [this.on('train', statement, new Map())];
     }
+    if (this.#learnsAgain(statement))
+      throw new NotReplayable('a function between the fit and the split learns from the rows that it gets');
     const byGroup = this.#groupTransform(statement);
     if (byGroup !== undefined) return byGroup;
     const lines: string[] = [];
@@ -163,6 +166,14 @@ export class Replay {
       if (this.#mapping.expressions.has(this.#text(part))) return true;
     }
     return false;
+  }
+
+  /** Whether a function, called for each part, would learn from each of them. */
+  #learnsAgain(statement: Stmt): boolean {
+    const isLeaky = this.#leaks.some(
+      ({ node }) => node.start >= statement.start && node.end <= statement.end,
+    );
+    return !isLeaky && learnsInHelper(this.#context.module, statement);
   }
 
   /** A fit alone, or an assignment of numbers: learned from the training part, for both. */
