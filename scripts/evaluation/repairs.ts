@@ -31,7 +31,7 @@ if (python === undefined) {
           original: neutralizeMagics(script),
           rewritten: neutralizeMagics(text),
           choosesColumns: kinds.has('feature-selection'),
-          leavesOutColumn: kinds.has('label-in-features'),
+          leavesOutColumn: kinds.has('label-in-features') || kinds.has('future-values'),
           dividesOtherwise: kinds.has('group-overlap') || kinds.has('shuffled-time'),
         });
     }
