@@ -112,6 +112,30 @@ describe('rows of several series', () => {
   });
 });
 
+describe('a lag that is looked up by the time of the row', () => {
+  it('REQ-SF-019: is one of a series, which gets its folds', async () => {
+    const source = [
+      'import numpy as np',
+      'import pandas as pd',
+      'from sklearn.linear_model import Ridge',
+      'from sklearn.model_selection import KFold',
+      'df = pd.read_csv("load.csv", index_col="t", parse_dates=True).sort_index()',
+      'known = df["load"].to_dict()',
+      'df["week_ago"] = (df.index - pd.Timedelta("7 days")).map(known)',
+      'df = df.dropna()',
+      'out = []',
+      'for a, b in KFold(5, shuffle=True, random_state=0).split(df):',
+      '    model = Ridge().fit(df[["week_ago"]].iloc[a], df["load"].iloc[a])',
+      '    out.append(model.score(df[["week_ago"]].iloc[b], df["load"].iloc[b]))',
+      'print("Final Validation Performance:", np.mean(out))',
+      '',
+    ].join('\n');
+    const repaired = await corrected(source);
+    expect(repaired).toContain('for a, b in TimeSeriesSplit(n_splits=5).split(df):');
+    expect((await analyzeLeakage(repaired)).findings).toEqual([]);
+  });
+});
+
 describe('early stopping on the last rows of a series', () => {
   const HEAD = [
     'import numpy as np',

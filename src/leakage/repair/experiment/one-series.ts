@@ -149,6 +149,8 @@ function receiverOf(node: Expr): Expr {
     return receiverOf(node.callee.object);
   }
   if (node.type === 'attribute') return receiverOf(node.object);
+  // `(frame.index - pd.Timedelta("7 days")).map(known)`
+  if (node.type === 'binary') return receiverOf(node.left);
   if (node.type === 'comprehension') return receiverOf(node.element);
   return node.type === 'subscript' ? receiverOf(node.object) : node;
 }
