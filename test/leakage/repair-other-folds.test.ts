@@ -68,6 +68,16 @@ describe('a choice on out-of-fold predictions', () => {
       'best, thr = 0, 0.5\nfor t in grid:\n    f1 = f1_score(y, oof > t)\n    if f1 > best:\n        best, thr = f1, t',
       'best',
     ],
+    [
+      'a loop that labels first',
+      'best, thr = 0, 0.5\nfor t in grid:\n    labels = oof > t\n    f1 = f1_score(y, labels)\n    if f1 > best:\n        best, thr = f1, t',
+      'best',
+    ],
+    [
+      'a table',
+      'f1s = {}\nfor t in grid:\n    f1s[t] = f1_score(y, oof > t)\nthr = max(f1s, key=f1s.get)',
+      'f1s[thr]',
+    ],
   ])('computes the score of %s again, where the best one is shown', async (_, choice, best) => {
     const text = await repairOf(script(FOLDS, ...PREDICTIONS, GRID, choice, `print("F1", ${best})`));
     expect(text).toContain('    oof_pred[va] = oof[va] > fold_thr');
@@ -119,6 +129,16 @@ describe('a choice on out-of-fold predictions', () => {
         SCORE,
       ),
       'a function of the choice prints',
+    ],
+    [
+      'all scores are printed beside it',
+      shown('f1s = [f1_score(y, oof > t) for t in grid]', 'thr = grid[np.argmax(f1s)]', 'print(f1s)', SCORE),
+      'the score of what is chosen is shown beside it',
+    ],
+    [
+      'the positions of the fold are others by then',
+      shown('va = np.arange(9)', CHOICE, SCORE),
+      '`va` is changed after the folds',
     ],
     [
       'what is chosen is applied by a rank among all rows',

@@ -1,4 +1,4 @@
-import type { Assign, Comprehension, Expr, For, If, Stmt } from '../../../syntax/ast.js';
+import type { Assign, Comprehension, Expr, For, If, Name, Stmt } from '../../../syntax/ast.js';
 import {
   calleeName,
   expressionsIn,
@@ -8,8 +8,8 @@ import {
   statementsIn,
 } from '../../../syntax/walk.js';
 import { isByPosition } from '../by-position.js';
-import { copyOf } from '../candidate-statements.js';
-import { isNamed } from './assigned-values.js';
+import { bestKeyOf, copyOf } from '../candidate-statements.js';
+import { assignedNames, isNamed } from './assigned-values.js';
 import { isMadeOfRows, statementsFor } from './choice-slice.js';
 import { freeNamesOf } from './free-names.js';
 import { NotCrossFitted } from './not-cross-fitted.js';
@@ -20,7 +20,8 @@ import type { Tail } from './tail.js';
 /** How the score of a candidate is computed, and which reads of the script give the best of them. */
 interface Candidates {
   readonly computed: Expr;
-  /** The part of it that is predicted by the candidate, for all rows. */
+  /** The part of it that is predicted by the candidate for all rows, and the code that this is. */
+  readonly slot: Expr;
   readonly predicted: Expr;
   readonly turns: ReadonlyMap<string, string>;
   readonly isBest: (expression: Expr) => boolean;
@@ -29,9 +30,11 @@ interface Candidates {
 /** Where the score of the best candidate is read after the choice: `best_f1`, `max(scores)`. */
 export function bestScoreSites(oof: OutOfFold, tail: Tail, anchor: Stmt, leaky: Stmt): Site[] {
   const candidates =
-    anchor.type === 'for' && leaky.type === 'if' ? ofLoop(tail, anchor, leaky) : ofList(tail, anchor);
+    anchor.type === 'for' && leaky.type === 'if'
+      ? ofLoop(tail, anchor, leaky)
+      : (ofTable(tail, anchor) ?? ofList(tail, anchor));
   if (candidates === undefined) return [];
-  const { computed, predicted, turns, isBest } = candidates;
+  const { computed, slot, predicted, turns, isBest } = candidates;
   const kind = tail.kindOfValue(predicted, turns);
   if (kind.is !== 'rows') return [];
   return tail.statements
@@ -46,7 +49,7 @@ export function bestScoreSites(oof: OutOfFold, tail: Tail, anchor: Stmt, leaky: 
           statement,
         );
         if (!slice.includes(anchor)) throw new NotCrossFitted('how the best score comes about is not clear');
-        const score: BestScore = { read, computed, turns };
+        const score: BestScore = { read, computed, slot, turns };
         return { statement, expression: predicted, kind, slice, score };
       }),
     );
@@ -86,7 +89,7 @@ function ofLoop(tail: Tail, loop: For, choice: If): Candidates | undefined {
   const predicted = predictedIn(tail, loop, computed, turns);
   return predicted === undefined
     ? undefined
-    : { computed, predicted, turns, isBest: (expression) => isNamed(expression, best) };
+    : { computed, ...predicted, turns, isBest: (expression) => isNamed(expression, best) };
 }
 
 function* turnsOf(loop: For): Generator<{ readonly id: string }> {
@@ -102,30 +105,77 @@ function madeIn(loop: For, name: string): Expr[] {
   );
 }
 
-/** The only part of a candidate's score that its predictions for all rows are. */
+/** The only part of a candidate's score that its predictions for all rows are, or a variable of the loop that they are in. */
 function predictedIn(
   tail: Tail,
   loop: For | undefined,
   computed: Expr,
   turns: ReadonlyMap<string, string>,
-): Expr | undefined {
+): Pick<Candidates, 'slot' | 'predicted'> | undefined {
   const parts = [...expressionsIn(computed)];
-  const whole = parts.filter((part) => isPredicted(tail, part, turns));
-  const largest = whole.filter(
-    (part) => !parts.some((other) => partsOf(other).includes(part) && whole.includes(other)),
+  const found = parts.flatMap((slot) => {
+    const made = slot.type === 'name' && loop !== undefined ? madeIn(loop, slot.id) : [];
+    const predicted = made.length === 1 ? (made[0] ?? slot) : slot;
+    return isPredicted(tail, predicted, turns) ? [{ slot, predicted }] : [];
+  });
+  const within = (inner: Expr, outer: Expr): boolean => outer.start <= inner.start && inner.end <= outer.end;
+  const [only, ...others] = found.filter(
+    ({ slot }) => !found.some((other) => other.slot !== slot && within(slot, other.slot)),
   );
-  const [only, ...others] = largest;
-  const read = [...namesInExpression(computed)].filter(
-    ({ start, end }) => only === undefined || start < only.start || end > only.end,
+  if (only === undefined || others.length > 0) return undefined;
+  const isOther = [...namesInExpression(computed), ...freeNames(only.predicted)].some(
+    (name) =>
+      (!within(name, only.slot) && !within(name, only.predicted) && turns.has(name.id)) ||
+      (!within(name, only.slot) && loop !== undefined && madeIn(loop, name.id).length > 0),
   );
-  const isOther = read.some(({ id }) => turns.has(id) || (loop !== undefined && madeIn(loop, id).length > 0));
-  return others.length > 0 || isOther ? undefined : only;
+  return isOther ? undefined : only;
+}
+
+function* freeNames(expression: Expr): Generator<Name> {
+  for (const { name } of freeNamesOf(expression)) yield name;
 }
 
 function isPredicted(tail: Tail, part: Expr, turns: ReadonlyMap<string, string>): boolean {
   const kind = tail.kindOfValue(part, turns);
   const isOfTurn = [...freeNamesOf(part)].some(({ name }) => turns.has(name.id));
   return kind.is === 'rows' && kind.isApplied && isOfTurn;
+}
+
+/** `for t in grid: scores[t] = f1_score(y, oof > t)` and `best = max(scores, key=scores.get)` */
+function ofTable(tail: Tail, anchor: Stmt): Candidates | undefined {
+  if (anchor.type !== 'assign' || anchor.value.type !== 'call') return undefined;
+  const scores = bestKeyOf(anchor.value);
+  const [best] = anchor.targets;
+  const loops = tail.statements.filter(
+    (statement): statement is For =>
+      statement.type === 'for' &&
+      statement.start < anchor.start &&
+      assignedNames(statement).includes(scores ?? ''),
+  );
+  const [loop, ...others] = loops;
+  if (scores === undefined || best?.type !== 'name' || loop === undefined || others.length > 0)
+    return undefined;
+  const stored = [...statementsIn(loop)].flatMap((statement) =>
+    statement.type === 'assign'
+      ? statement.targets.flatMap((target) =>
+          target.type === 'subscript' && isNamed(target.object, scores)
+            ? [{ target, value: statement.value }]
+            : [],
+        )
+      : [],
+  );
+  const [only, ...more] = stored;
+  const key = only?.target.indices[0];
+  if (only === undefined || more.length > 0 || key?.type !== 'name' || !isNamed(loop.target, key.id))
+    return undefined;
+  const turns = new Map([[key.id, best.id]]);
+  const predicted = predictedIn(tail, loop, only.value, turns);
+  const isBest = (read: Expr): boolean =>
+    isBestOf(read, scores) ||
+    (read.type === 'subscript' &&
+      isNamed(read.object, scores) &&
+      read.indices.every((index) => isNamed(index, best.id)));
+  return predicted === undefined ? undefined : { computed: only.value, ...predicted, turns, isBest };
 }
 
 /** `scores = [f1_score(y, oof > t) for t in grid]` and `best_t = grid[np.argmax(scores)]` */
@@ -167,7 +217,13 @@ function ofPosition(
   const predicted = predictedIn(tail, undefined, computed, turns);
   return predicted === undefined
     ? undefined
-    : { computed, predicted, turns, isBest: (read) => isBestOf(read, list.name), listedBy: list.statement };
+    : {
+        computed,
+        ...predicted,
+        turns,
+        isBest: (read) => isBestOf(read, list.name),
+        listedBy: list.statement,
+      };
 }
 
 /** The variable of a list of candidates that goes through a variable. */

@@ -1,6 +1,13 @@
 import type { Leak } from '../../../findings/find-leaks.js';
 import type { Expr, Stmt } from '../../../syntax/ast.js';
-import { expressionsIn, ownExpressions, partsOf, statementsIn } from '../../../syntax/walk.js';
+import {
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  partsOf,
+  rootName,
+  statementsIn,
+} from '../../../syntax/walk.js';
 import {
   declined,
   edited,
@@ -10,6 +17,7 @@ import {
   type TextEdit,
   wholeLines,
 } from '../../context.js';
+import { isShown } from '../candidate-statements.js';
 import { assignedNames, expressionsOf } from './assigned-values.js';
 import { namesMadeBy, rejectOtherEffects } from './choice-slice.js';
 import { freeNamesIn, freeNamesOf } from './free-names.js';
@@ -33,7 +41,7 @@ export function chooseOnOtherFolds(context: RepairContext): Rewrite | undefined 
     if (found === undefined) return undefined;
     if (context.leaks.some(({ kind }) => kind !== 'selection'))
       throw new NotCrossFitted('the block holds another leak than the choice');
-    return new CrossFit(context, found.oof, found.anchor, leak.statement).rewrite();
+    return new CrossFit(context, found, leak).rewrite();
   } catch (error) {
     if (error instanceof NotCrossFitted) return declined(error.message);
     throw error;
@@ -88,13 +96,15 @@ class CrossFit {
   readonly #tail: Tail;
   readonly #anchor: Stmt;
   readonly #leaky: Stmt;
+  readonly #scoredBy: Stmt | undefined;
   readonly #names = new Map<string, string>();
 
-  constructor(context: RepairContext, oof: OutOfFold, anchor: Stmt, leaky: Stmt) {
+  constructor(context: RepairContext, { oof, anchor }: ChoiceOn, { statement, scoredBy }: Leak) {
     this.#context = context;
     this.#oof = oof;
     this.#anchor = anchor;
-    this.#leaky = leaky;
+    this.#leaky = statement;
+    this.#scoredBy = scoredBy;
     this.#tail = new Tail(context.module, oof);
   }
 
@@ -110,6 +120,7 @@ class CrossFit {
     const choice = [...new Set(groups.flatMap(({ slice }) => slice))].toSorted((a, b) => a.start - b.start);
     const replaced = sites.map(({ expression, score }) => score?.read ?? expression);
     const unread = unreadStatements(module, choice, replaced).map((statement) => this.#lines(statement));
+    this.#rejectShownScores(replaced);
     const edits = [...groups.flatMap((group) => this.#edits(group)), ...unread];
     const start = Math.min(this.#lines(first.statement).start, ...unread.map((lines) => lines.start));
     const end = groups.reduce(
@@ -118,6 +129,21 @@ class CrossFit {
     );
     const block = { start, end };
     return { text: edited(source, block, edits), block };
+  }
+
+  /** Throws where the script still prints how good the choice was on the rows that it was made on. */
+  #rejectShownScores(replaced: readonly Expr[]): void {
+    const scores = new Set(scoreNames(this.#leaky, this.#scoredBy));
+    const after = this.#tail.statements.filter(({ start }) => start > this.#anchor.start);
+    const shown = after
+      .flatMap((statement) => [...statementsIn(statement)])
+      .filter((statement) => isPrinted(statement))
+      .flatMap((statement) => [...freeNamesIn(statement)])
+      .some(
+        ({ name }) =>
+          scores.has(name.id) && !replaced.some((part) => part.start <= name.start && name.end <= part.end),
+      );
+    if (shown) throw new NotCrossFitted('the score of what is chosen is shown beside it');
   }
 
   #lines(statement: Stmt): TextEdit {
@@ -167,9 +193,9 @@ class CrossFit {
   /** What is applied, or the score of the best candidate, computed from the values of all folds. */
   #replaced({ expression, score }: Site, variable: string): TextEdit {
     if (score === undefined) return { start: expression.start, end: expression.end, text: variable };
-    const { read, computed } = score;
+    const { read, computed, slot } = score;
     const text = edited(this.#context.source, computed, [
-      { start: expression.start, end: expression.end, text: variable },
+      { start: slot.start, end: slot.end, text: variable },
     ]);
     if (/['"]/.test(text) && this.#isInText(read))
       throw new NotCrossFitted('a score in a text would hold another text');
@@ -216,6 +242,7 @@ class CrossFit {
         .map(({ name }) => name.id)
         .filter((id) => tables.has(id)),
     );
+    const turns = new Set([rounds.train, rounds.scored]);
     const between = this.#tail.statements.filter(
       ({ start }) => start > outer.start && start < statement.start,
     );
@@ -223,7 +250,8 @@ class CrossFit {
       const changed = new Set(namesMadeBy(one));
       const isReplaced = reboundNames(one);
       const other =
-        [...read].find((name) => changed.has(name)) ?? [...rounds.reads].find((name) => isReplaced.has(name));
+        [...read].find((name) => changed.has(name)) ??
+        [...rounds.reads, ...turns].find((name) => isReplaced.has(name));
       if (other !== undefined) throw new NotCrossFitted(`\`${other}\` is changed after the folds`);
     }
   }
@@ -246,6 +274,22 @@ class CrossFit {
     if (/\S/.test(indent)) throw new NotCrossFitted('two statements share a line');
     return indent;
   }
+}
+
+/** Variables that hold the scores of candidates, or the best of them. */
+function scoreNames(choice: Stmt, scoredBy: Stmt | undefined): string[] {
+  const [branch] = choice.type === 'if' ? choice.branches : [];
+  const compared = branch?.test === undefined ? [] : [...namesInExpression(branch.test)].map(({ id }) => id);
+  const listed = scoredBy?.type === 'assign' && scoredBy !== choice ? assignedNames(scoredBy) : [];
+  return [...compared, ...listed];
+}
+
+function isPrinted(statement: Stmt): boolean {
+  return (
+    isShown(statement) &&
+    statement.type === 'expression' &&
+    /^(print|display|log\w*)$/.test(rootName(statement.value) ?? '')
+  );
 }
 
 function reboundNames(statement: Stmt): ReadonlySet<string> {

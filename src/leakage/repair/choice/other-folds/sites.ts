@@ -25,8 +25,10 @@ export interface Site {
 export interface BestScore {
   /** The expression that reads it. */
   readonly read: Expr;
-  /** The score of a candidate, of which the expression of the site is a part. */
+  /** The score of a candidate. */
   readonly computed: Expr;
+  /** The part of it that stands for its predictions. */
+  readonly slot: Expr;
   /** By which variable the candidates are tried, with the one that holds the best of them. */
   readonly turns: ReadonlyMap<string, string>;
 }
