@@ -36,6 +36,7 @@ import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnPickedRows, fitOnRowsPickedOnce } from './picked-rows.js';
 import { learnOnFirstRows } from './rows-first/learn-on-first-rows.js';
+import { learnOnRowsOfLaterCondition } from './rows-first/learn-on-later-condition.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
 import { readSplitCall } from './split-parts.js';
@@ -60,7 +61,7 @@ const WORK_PER_NODE = 100;
 const SPLIT_NOT_FOUND = 'the split is not in the block';
 /** Why a way to rewrite is not one for this script at all. */
 const OF_OTHER_SCRIPTS =
-  /the split is not in the block|no loop over folds|no cross-validation|no concatenation|no loop over tables|no division of|does not give one table|is not one assignment|no line in the block|takes more than the rows|holds another fit|are more than the scored part|are the first ones is not clear|by its first and its last rows|takes more than rows and labels|several fits would have to go into the loop$/;
+  /the split is not in the block|no loop over folds|no cross-validation|no concatenation|no loop over tables|no division of|does not give one table|is not one assignment|no line in the block|takes more than the rows|holds another fit|are more than the scored part|are the first ones is not clear|by its first and its last rows|takes more than rows and labels|several fits would have to go into the loop$|not divided by a condition/;
 
 type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 
@@ -84,6 +85,7 @@ const OTHERWISE: readonly Strategy[] = [
   fitInValidations,
   onlyTransform,
   learnOnRowsOfLaterSplit,
+  learnOnRowsOfLaterCondition,
   learnOnFirstRows,
   learnOnceForTables,
   prepareInEachFold,

@@ -14,6 +14,7 @@ import {
 import { isCellMarker } from '../order/cells.js';
 import { readSelections, readSplitCall, type SplitStatement } from '../split-parts.js';
 import { ColumnResolver } from './columns.js';
+import { changedDividingColumn } from './dividing-columns.js';
 import { type Mapping, mapParts } from './mapping.js';
 import { type Plan, planMoves } from './plan.js';
 import { NotReplayable, Replay } from './replay.js';
@@ -62,6 +63,9 @@ export function moveAfterSplit(context: RepairContext): Rewrite {
     new ColumnResolver(context.module, context.watchedLists, leaks),
   );
   if (typeof plan === 'string') return declined(plan);
+  const column = changedDividingColumn(context, plan, split);
+  if (column !== undefined)
+    return declined(`the rows are divided by \`${column}\`, which changes on the way`);
   const mapping = mapParts(context, plan, split, isRows);
   if (typeof mapping === 'string') return declined(mapping);
   const later = usedLater(context, plan, mapping, split, isRows);

@@ -45,6 +45,7 @@ export function isMadeOnce(module: Module, name: string, from: number, to: numbe
 /**
  * Whether a variable holds before the anchor what it holds at the split; of a table, one column of it.
  * @param from where changes of this column begin to count
+ * @param keeps whether a line that gives the table another value leaves the column as it is
  */
 export function isKnownBefore(
   module: Module,
@@ -53,13 +54,14 @@ export function isKnownBefore(
   split: Pick<Stmt, 'start'>,
   column?: { readonly name: string; readonly lists: ReadonlyMap<string, readonly string[]> },
   from = anchor.start,
+  keeps: (statement: Stmt, table: string) => boolean = onlyLosesColumns,
 ): boolean {
   if (!isAssignedBefore(module, id, anchor)) return false;
   if (column === undefined) return !isChangedBetween(module, anchor.start, split.start, id);
   for (const { statement, index } of changesIn(module, from, split.start, id)) {
     const isOther =
       index === undefined
-        ? onlyLosesColumns(statement, id)
+        ? keeps(statement, id)
         : isOfOtherColumn(module.source, index, column) ||
           isInLoopOverOthers(module, statement, index, column.name);
     // Where all columns are filled, the labels that decide the proportions have no gaps.

@@ -8,7 +8,7 @@ import {
   statementsIn,
 } from '../../syntax/walk.js';
 import { type RepairContext, statementsOf, type TextEdit } from '../context.js';
-import { hasMissingKeys, isCount, missingWithoutKey } from '../group-fallback.js';
+import { hasMissingKeys, isCount, missingWithoutKey, STOPS_AT_GAPS } from '../group-fallback.js';
 
 const NUMBERS = /^(mean|median|std|var|sum|count|min|max|quantile|size|skew|agg|aggregate|value_counts)$/;
 const NOT_FOLLOWED = 'groups that the training part lacks would have no value';
@@ -50,6 +50,7 @@ function fallbacksFor(
   const statements = statementsOf(context).flatMap((outer) => [...statementsIn(outer)]);
   const edits: TextEdit[] = [];
   const derived = new Set<string>();
+  let isMerged = false;
   for (const other of statements) {
     if (other.start < statement.start) continue;
     const whole = other === statement ? node : undefined;
@@ -68,12 +69,41 @@ function fallbacksFor(
           edits.push({ start: map.end, end: map.end, text: `.fillna(${fallback})${missing}` });
         continue;
       }
+      const isLooked = use.parents.some((parent) => keepsRowsWithoutGroup(parent, use.node));
+      // Of a group without rows, the number is 0.
+      const counts = /\b(count|size|nunique|sum|len|value_counts)\b/.test(textOf(context, statement));
+      if (isLooked && !counts && takesGaps(context.source)) {
+        isMerged = true;
+        continue;
+      }
       const [target] = other.type === 'assign' ? other.targets : [];
       if (target?.type === 'name') derived.add(target.id);
       else if (!isShown(other)) return undefined;
     }
   }
-  return edits.length === 0 ? undefined : edits;
+  return edits.length === 0 && !isMerged ? undefined : edits;
+}
+
+function textOf({ source }: RepairContext, { start, end }: Stmt): string {
+  return source.slice(start, end);
+}
+
+/** `frame.merge(means, on="store", how="left")`: rows of a group without a statistic stay, and have none. */
+function keepsRowsWithoutGroup(parent: Expr, table: Expr): boolean {
+  if (parent.type !== 'call' || !/^(merge|join)$/.test(calleeName(parent))) return false;
+  const how = parent.args.find(({ name }) => name === 'how')?.value;
+  const isLeft =
+    how === undefined ? calleeName(parent) === 'join' : how.type === 'constant' && how.value === 'left';
+  return isLeft && parent.args.some(({ value }) => holds(value, table));
+}
+
+/** Whether the models of a script are known to take gaps in the features. */
+function takesGaps(source: string): boolean {
+  return (
+    /\b(XGB\w+|LGBM\w+|CatBoost\w+|HistGradientBoosting\w+|xgb|lgb|lightgbm|xgboost)\b/.test(source) &&
+    !STOPS_AT_GAPS.test(source) &&
+    !/\b(torch|keras|tensorflow|statsmodels)\b/.test(source)
+  );
 }
 
 /** Whether what is looked up is a number of rows, or a sum: 0 where there are none. */
