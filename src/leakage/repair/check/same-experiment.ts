@@ -49,7 +49,7 @@ export function otherExperiment({ before, after, leaks }: ScriptChange): string 
 function withoutColumn(line: string, column: string): string {
   const name = `["']${column.replaceAll(/[^\w]/g, '\\$&')}["']`;
   return line
-    .replaceAll(new RegExp(`,${name}(?=[,\\])}])|(?<=\\[)${name},|and\\w+!=${name}`, 'g'), '')
+    .replaceAll(new RegExp(`,${name}(?=[,\\])}])|(?<=\\[)${name},|and\\w{1,80}!=${name}`, 'g'), '')
     .replaceAll(/\[(["'][^"'\][]*["'])\]/g, '$1');
 }
 

@@ -4,7 +4,7 @@ import { countText } from '../../values/work.js';
 
 /** Comments, strings, and words. */
 const TOKEN =
-  /#[^\n]*|(?<!\w)[A-Za-z]{0,2}(?:"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*')|[\p{L}_][\p{L}\p{N}_]*/gu;
+  /#[^\n]*|(?<!\w)[A-Za-z]{0,2}(?:"""(?:\\[\s\S]|[^\\])*?(?:"""|$)|'''(?:\\[\s\S]|[^\\])*?(?:'''|$)|"(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?)|[\p{L}_][\p{L}\p{N}_]*/gu;
 
 /** How often each word is in the code of a text, comments and strings left out; those after a point by themselves, as `.mean`. */
 export function codeWords(text: string): ReadonlyMap<string, number> {
@@ -32,7 +32,8 @@ export function unseenWords({ source }: Module, statements: readonly Stmt[]): Re
   const texts: string[] = [];
   for (const { type, start, end } of statements.flatMap((one) => [...statementsIn(one)])) {
     if (type === 'jump') texts.push(source.slice(start, end));
-    if (type === 'try') texts.push(...(source.slice(start, end).match(/^\s*except\b[^\n]*/gm) ?? []));
+    if (type === 'try')
+      texts.push(...(source.slice(start, end).match(/^[ \t]{0,200}except\b[^\n]*/gm) ?? []));
   }
   return new Set(texts.flatMap((text) => text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []));
 }

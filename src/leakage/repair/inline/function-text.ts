@@ -3,7 +3,10 @@ import { edited, type TextEdit } from '../context.js';
 import { isCellMarker } from '../order/cells.js';
 
 /** A string of several lines, or a line that goes on in the next one: its indentation may be part of it. */
-const LONG_STRING = /(?:"""|''')[\s\S]*\n|\\\r?\n/;
+function hasLongString(text: string): boolean {
+  const start = text.search(/"""|'''/);
+  return (start >= 0 && text.includes('\n', start)) || /\\\r?\n/.test(text);
+}
 
 export function lineStart(source: string, offset: number): number {
   return source.lastIndexOf('\n', offset - 1) + 1;
@@ -52,7 +55,7 @@ export function resultText(
 }
 
 function indented(text: string, from: string, to: string): string | undefined {
-  if (from !== to && LONG_STRING.test(text)) return undefined;
+  if (from !== to && hasLongString(text)) return undefined;
   return text
     .split('\n')
     .map((line, at) => (at === 0 || !line.startsWith(from) ? line : to + line.slice(from.length)))

@@ -13,7 +13,7 @@ const READS_BY_TEXT =
 /** What reads the variables around it by names, anywhere in a script. */
 const READS_ANY = /(?<![\w.])(?:(?:locals|globals|eval|exec)\s*\(|(?:vars|dir)\s*\(\s*\))/;
 /** What is closed when nothing refers to it any more. */
-const CLOSED_AT_THE_END = /^(open|ExcelWriter|HDFStore|memmap|\w*Temporary\w+|\w*Pool\w*)$/;
+const CLOSED_AT_THE_END = /^(open|ExcelWriter|HDFStore|memmap)$|Temporary|Pool/;
 /** Types whose names are always known. */
 const PLAIN_TYPE = /^(int|float|str|bool|bytes|list|dict|tuple|set|object|None)$/;
 
@@ -71,9 +71,9 @@ function isPlain(module: Module, definition: FunctionDefinition): boolean {
   const text = source.slice(start, end);
   const isOther = decorators.length > 0 || params.some(({ star }) => star !== '') || !text.startsWith('def');
   if (isOther || !(isOfScript(definition) || isMethod(definition))) return false;
-  if (/\b(yield|await|except\b.*\bas)\b/.test(text) || READS_BY_TEXT.test(text)) return false;
+  if (/\b(yield|await|except\b[^\n]{0,300}?\bas)\b/.test(text) || READS_BY_TEXT.test(text)) return false;
   // `f"{share=}"` shows the name, and magics are no Python.
-  if (/\{[^{}\n]*[^=!<>{}\n]=\s*[}!:]/.test(text) || /^\s*[%!]/m.test(text)) return false;
+  if (/\{[^{}\n]*[^=!<>{}\n]=\s*[}!:]/.test(text) || /^[ \t]{0,200}[%!]/m.test(text)) return false;
   const body = linesOf(definition);
   const [first] = body;
   // `def area(r): return r * r`
@@ -93,7 +93,7 @@ function hasTypes({ source }: Module, { start, end }: FunctionDefinition, body: 
   return [...statementsOfSuite(body)].some((statement) => {
     const [target] = statement.type === 'assign' ? statement.targets : [];
     if (statement.type !== 'assign' || target === undefined) return false;
-    const type = /^\s*:\s*([^=]*?)\s*=/.exec(source.slice(target.end, statement.value.start))?.[1];
+    const type = /^\s*:([^=]*)=/.exec(source.slice(target.end, statement.value.start))?.[1]?.trim();
     return type !== undefined && !PLAIN_TYPE.test(type);
   });
 }

@@ -89,7 +89,7 @@ function isReplaceable(
 /** A class whose methods nothing else knows: it has no other class above it. */
 function isPlainClass({ source }: Module, { start, body, decorators }: ClassDefinition): boolean {
   const head = source.slice(start, body.statements[0]?.start ?? start);
-  return decorators.length === 0 && /^class\s+\w+\s*(?:\(\s*(?:object)?\s*\)\s*)?:/.test(head);
+  return decorators.length === 0 && /^class\s+\w+\s*(?:\(\s*(?:object\s*)?\)\s*)?:/.test(head);
 }
 
 /** The call of the function that is named in an expression, if it is what runs first. */

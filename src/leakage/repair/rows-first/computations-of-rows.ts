@@ -487,7 +487,7 @@ export class Saying {
  */
 function givesAllRowsAlike(source: string, made: string): boolean {
   const [, owner, name] =
-    /(?:(\w+)\.)?(TargetEncoder|MEstimateEncoder|JamesSteinEncoder|WOEEncoder)\(/.exec(made) ?? [];
+    /(?:\b(\w{1,60})\.)?(TargetEncoder|MEstimateEncoder|JamesSteinEncoder|WOEEncoder)\(/.exec(made) ?? [];
   if (name === undefined || /\brandomized\b/.test(made) || NOT_APPLIED.test(made.replace(name, '')))
     return false;
   if (owner === undefined)

@@ -15,7 +15,7 @@ export function isNotOfRows(module: Module, name: string, reader: Stmt, step = 0
   if (step > MAX_STEPS) return false;
   const values = assignedTo(module, name, reader);
   // A function, a class, a module, or one of the functions of Python; a function may set it from inside.
-  if (values.length === 0) return !new RegExp(`\\bglobal\\b[^\\n]*\\b${name}\\b`).test(module.source);
+  if (values.length === 0) return !new RegExp(`\\bglobal [^\\n]{0,200}\\b${name}\\b`).test(module.source);
   return values.every((value) => isMadeOfConstants(module, value, reader, step));
 }
 

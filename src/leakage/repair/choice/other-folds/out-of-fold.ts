@@ -7,7 +7,7 @@ import { NotCrossFitted } from './not-cross-fitted.js';
 import type { RowAccess, RowKind, Rows } from './row-kinds.js';
 
 /** A variable that holds a value for each row that the folds divide, and how some of its rows are taken. */
-export interface RowTable {
+interface RowTable {
   readonly access: RowAccess;
   readonly kind: RowKind;
 }

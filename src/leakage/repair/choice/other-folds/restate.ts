@@ -68,7 +68,8 @@ export class Restated {
       (edit) =>
         !shown.some((inner) => edit.start >= inner.start && edit.end <= inner.end && edit.text !== ''),
     );
-    const indent = /[ \t]*$/.exec(source.slice(0, statement.start))?.[0] ?? '';
+    const before = source.slice(source.lastIndexOf('\n', statement.start - 1) + 1, statement.start);
+    const indent = before.trim() === '' ? before : '';
     return edited(source, statement, ownEdits)
       .split(/\r?\n/)
       .map((line, at) => (at > 0 && line.startsWith(indent) ? line.slice(indent.length) : line));

@@ -116,7 +116,7 @@ function siteOf(
 }
 
 /** The largest parts of an expression that apply something learned to the rows, one by one. */
-export function* appliedIn(tail: Tail, expression: Expr, turns: ReadonlySet<string>): Generator<Expr> {
+function* appliedIn(tail: Tail, expression: Expr, turns: ReadonlySet<string>): Generator<Expr> {
   const kind = tail.kindOfValue(expression);
   const readsTurn = [...namesInExpression(expression)].some(({ id }) => turns.has(id));
   if (kind.is === 'rows' && kind.isApplied && !readsTurn) {
