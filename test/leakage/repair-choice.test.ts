@@ -56,6 +56,15 @@ describe('a choice on the scored rows', () => {
     );
   });
 
+  it('REQ-SF-019: a model of CatBoost that has lists of columns is made again without a clone', async () => {
+    const model = ['model = CatBoostClassifier(cat_features=["zone"])', ...FIT.slice(1)];
+    const text = await repairOf(
+      script('from catboost import CatBoostClassifier', SPLIT, ...model, ...GRID, ...PRINT),
+    );
+    expect(text).toContain('choose_p = CatBoostClassifier(**model.get_params()).fit(fit_x, fit_y)');
+    expect(text).not.toContain('clone');
+  });
+
   describe('whose candidates are in a table', () => {
     const TABLE = [
       'scores = {}',

@@ -335,6 +335,28 @@ it('REQ-SF-019: refuses lines of a fold that change a table which the fold has r
     ),
   ).toBe(reason);
   expect(await found(['C = test', parts], ['C = test', parts, ...learned])).toBe(reason);
+  // Another loop has changed the table before: that says nothing about the folds.
+  const inLoop = [
+    'for c in ["km"]:',
+    '    mid = X[c].median()',
+    '    X[c] = X[c].fillna(mid)',
+    '    test[c] = test[c].fillna(mid)',
+  ];
+  const taken = ['C = test', parts];
+  expect(
+    await problemWith(
+      [
+        ...head,
+        ...inLoop,
+        'scores = []',
+        ...folds(...taken),
+        'print("Final Validation Performance:", np.mean(scores))',
+        '',
+      ],
+      [...inLoop, 'scores = []', ...folds(...taken)],
+      rewritten(...taken, ...learned),
+    ),
+  ).toBe(reason);
   expect(await found([parts, 'C = test'], [parts, ...learned, 'C = test'])).toBeUndefined();
   expect(
     await found(

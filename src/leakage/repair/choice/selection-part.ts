@@ -1,7 +1,9 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Call, Expr, Name, Stmt, Suite } from '../../syntax/ast.js';
 import {
+  calleeName,
   expressionsIn,
+  functionAround,
   namesIn,
   ownExpressions,
   partsOf,
@@ -11,6 +13,7 @@ import {
 import { overlapOf } from '../../values/region.js';
 import { freshName, onOneLine, type RepairContext } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
+import { lastAssigned } from '../rows-first/table-kind.js';
 import { readSplitCall, type SplitPart } from '../split-parts.js';
 import { affectedNames } from './candidate-statements.js';
 
@@ -222,6 +225,7 @@ export class SelectionPart {
     // `RandomForestClassifier().fit(X_train, y_train)` is trained on the other rows where it is.
     const isFit = model.type === 'call' && model.callee.type === 'attribute' && model.callee.name === 'fit';
     if (isFit && model.callee.type === 'attribute') {
+      if (rejectsClone(model.callee.object)) return `${this.#text(model.callee.object)}${fit}`;
       this.#usesClone = true;
       return `clone(${this.#text(model.callee.object)})${fit}`;
     }
@@ -229,6 +233,9 @@ export class SelectionPart {
     const { module } = this.#context;
     const isAgain = !bound.has(model.id) && isChangedBetween(module, model.end, this.#before.start, model.id);
     if (isAgain) return `${this.#constructorOf(model)}${fit}`;
+    const made = lastAssigned(module, model.id, functionAround(this.#before)?.start ?? 0, model.start);
+    if (made?.type === 'call' && rejectsClone(made))
+      return `${this.#text(made.callee)}(**${model.id}.get_params())${fit}`;
     this.#usesClone = true;
     return `clone(${model.id})${fit}`;
   }
@@ -380,4 +387,13 @@ export function isReadAfter(statements: readonly Stmt[], after: number, names: R
     for (const { id, start } of namesIn(statement)) if (start >= after && names.has(id)) return true;
   }
   return false;
+}
+
+/** CatBoost copies its lists of columns, and `clone` asks for the same ones (https://github.com/catboost/catboost/issues/3078). */
+function rejectsClone(made: Expr): boolean {
+  return (
+    made.type === 'call' &&
+    /^CatBoost\w*$/.test(calleeName(made)) &&
+    made.args.some(({ name }) => name?.endsWith('_features') === true)
+  );
 }
