@@ -122,6 +122,14 @@ describe('a series that is dealt out at random', () => {
 describe('a window', () => {
   const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, test_size=0.2, shuffle=False)';
 
+  it('REQ-SF-019: a centered window ends with its row where the label is the value of a later row', async () => {
+    const label = 'df["next_level"] = df["level"].shift(-1)';
+    const centered = 'df["wave"] = df["level"].rolling(5, center=True).mean()';
+    const tables = ['X, y = df.drop(columns=["next_level"]), df["next_level"]', IN_ORDER];
+    const source = script(centered, label, 'df = df.dropna()', ...tables);
+    expect(await corrected(source)).toBe(source.replace(', center=True', ''));
+  });
+
   it('REQ-SF-019: around its row ends before it', async () => {
     const centered = 'df["wave"] = df["level"].rolling(5, center=True).mean()';
     const source = script(centered, 'df = df.dropna()', ...TABLES, split);

@@ -1,6 +1,6 @@
 import type { Leak } from '../../findings/find-leaks.js';
 import type { Attribute, Call, Expr, Stmt } from '../../syntax/ast.js';
-import { expressionsIn, ownExpressions } from '../../syntax/walk.js';
+import { calleeName, expressionsIn, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import { isCut } from '../../values/region.js';
 import type { RepairContext, TextEdit } from '../context.js';
 import { isConstant, keyword, removedArgument } from './arguments.js';
@@ -62,12 +62,13 @@ export function leaveOutOwnLabel(context: RepairContext, leak: Leak): Mending {
 
 /** `frame["a"].rolling(7, center=True)`: `frame["a"].shift(1).rolling(7)` */
 function endBeforeRow(
-  { module, source }: RepairContext,
+  context: RepairContext,
   statement: Stmt,
   leak: Leak,
   no: string,
   window = onlyWindow(statement),
 ): Mending {
+  const { module, source } = context;
   const object = window?.callee.object;
   if (window === undefined || object === undefined || !isSeries(object, statement)) return { declined: no };
   const center = keyword(window, 'center');
@@ -78,9 +79,23 @@ function endBeforeRow(
   const isFull = keyword(window, 'min_periods') !== undefined;
   if (isFull && !toleratesMissing(module, statement, endOf(leak, statement)))
     return { declined: `${no}: the first row would have no value` };
-  const edits: TextEdit[] = [{ start: object.end, end: object.end, text: '.shift(1)' }];
+  const isKnown = center !== undefined && no === FUTURE && hasLaterLabel(context);
+  const edits: TextEdit[] = isKnown ? [] : [{ start: object.end, end: object.end, text: '.shift(1)' }];
   if (center !== undefined) edits.push(removedArgument(source, window, center));
   return { edits };
+}
+
+/** Whether the label is the value of a later row, so that the value of the row itself is known: `frame["load"].shift(-1)` that is no leak. */
+function hasLaterLabel({ module, leaks, elsewhere }: RepairContext): boolean {
+  const leaking = new Set([...leaks, ...elsewhere].flatMap(({ nodes }) => nodes.map(({ start }) => start)));
+  return module.body.statements
+    .flatMap((outer) => [...statementsIn(outer)])
+    .flatMap((statement) => ownExpressions(statement).flatMap((own) => [...expressionsIn(own)]))
+    .some((part) => {
+      const [periods] = part.type === 'call' && calleeName(part) === 'shift' ? part.args : [];
+      const value = periods?.value.type === 'constant' ? periods.value.value : undefined;
+      return typeof value === 'number' && value < 0 && !leaking.has(part.start);
+    });
 }
 
 /** `frame.bfill()`, `frame.interpolate().bfill()`, `frame.fillna(method="bfill")`: `frame.ffill()` */
