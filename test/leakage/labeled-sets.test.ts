@@ -164,6 +164,10 @@ describe.each([
   ['thirty-third.jsonl', ['m_n14', 'm_n24'], ['m_n23', 'm_n27']],
   ['thirty-fourth.jsonl', ['q_s10'], ['q_s31', 'q_s36']],
   ['thirty-fifth.jsonl', ['q_n21'], ['q_n11']],
+  ['thirty-sixth.jsonl', ['r_s13', 'r_s29', 'r_s32'], ['r_s27', 'r_s36']],
+  ['thirty-seventh.jsonl', ['r_n10', 'r_n21', 'r_n26']],
+  ['thirty-eighth.jsonl', ['v_s34'], ['v_s06']],
+  ['thirty-ninth.jsonl', ['v_n10', 'v_n24', 'v_n26']],
 ] satisfies [file: string, missed: string[], wrong?: string[]][])(
   'labeled scripts of %s',
   (file, known, elsewhere = []) => {

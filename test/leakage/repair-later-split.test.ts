@@ -68,6 +68,17 @@ describe('what is learned before a split with a seed', () => {
     );
   });
 
+  it('REQ-SF-019: a group without a value gets what the script itself fills in next', async () => {
+    const filled = 'df["km"] = df["km"].fillna(df.groupby("zone")["km"].transform("median"))';
+    const text = await repairOf(script([filled, '# few', 'df["km"] = df["km"].fillna(28)']));
+    expect(text).toContain(
+      'df["km"] = df["km"].fillna(df["zone"].map(km_median))\n# few\ndf["km"] = df["km"].fillna(28)',
+    );
+    expect(await repairOf(script([filled]))).toContain(
+      '.map(km_median).fillna(df["km"].iloc[fit_rows].median())',
+    );
+  });
+
   it('REQ-SF-019: is learned on the rows that the split will give to the training part; all other lines stay', async () => {
     const source = script(LEAK);
     const replacement = await repairOf(source);

@@ -155,7 +155,8 @@ export function estimatorMethod(
     });
     return UNKNOWN;
   }
-  if (args.all.length === 0) return opaque({ ...NO_FACTS, fits: state.fits });
+  // `selector.get_support(indices=True)`: the option says how the columns are written.
+  if (args.all.length === 0 || name === 'get_support') return opaque({ ...NO_FACTS, fits: state.fits });
   return unknownCall(interp, args, call);
 }
 

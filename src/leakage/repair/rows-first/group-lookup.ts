@@ -103,6 +103,20 @@ function isRowwise({ callee }: Call): boolean {
   return /^(fillna|clip|abs|log|log1p|exp|expm1|sqrt|round|astype)$/.test(callee.name);
 }
 
+/** Whether the next line fills the gaps of the column that a line makes: `frame["age"] = frame["age"].fillna(28)`. */
+function isFilledNext(source: string, node: Span): boolean {
+  const lineStart = source.lastIndexOf('\n', node.start) + 1;
+  const [, target] = /^\s*(\w+\[[^\]\n]+\]) =/.exec(source.slice(lineStart, node.start)) ?? [];
+  const lineEnd = source.indexOf('\n', node.end);
+  if (target === undefined || lineEnd < 0) return false;
+  const [next = ''] = source
+    .slice(lineEnd + 1, lineEnd + 1_000)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return next.startsWith(`${target} = ${target}.fillna(`);
+}
+
 /** Lines that compute the statistics on some rows, and the expression that puts them on all rows. */
 export function sayGroupwise(
   source: string,
@@ -132,7 +146,8 @@ export function sayGroupwise(
     return `${looked(source, frame, keys, name)}.fillna(${overall})`;
   };
   // The script says what a group without a value gets.
-  if ('name' in how && /^\s*\.\s*fillna\(/.test(source.slice(values.node.end, values.node.end + 40))) {
+  const isFilled = /^\s*\.\s*fillna\(/.test(source.slice(values.node.end, values.node.end + 40));
+  if ('name' in how && (isFilled || isFilledNext(source, values.node))) {
     lookUp(`${how.name}()`);
     return { lines, text: looked(source, frame, keys, names.get(`${how.name}()`) ?? '') };
   }
