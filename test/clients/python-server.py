@@ -68,6 +68,8 @@ def become(connection, request):
     connection.close()
     errors = os.open(request["stderr"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(errors, 2)
+    # Python reads this variable only when it starts.
+    sys.dont_write_bytecode = request["env"].get("PYTHONDONTWRITEBYTECODE", "") != ""
     os.close(errors)
     # A new reader: the server's might hold what it has read ahead.
     sys.stdin = open(0, encoding="utf-8", closefd=False)
