@@ -74,7 +74,8 @@ function expressionsOf(statement: Stmt): readonly Expr[] {
   return [...own, ...statement.params.flatMap(({ fallback }) => (fallback === undefined ? [] : [fallback]))];
 }
 
-function targetsOf(statement: Stmt): readonly Expr[] {
+/** What a statement assigns to, deletes, or counts through. */
+export function targetsOf(statement: Stmt): readonly Expr[] {
   switch (statement.type) {
     case 'assign':
     case 'delete':

@@ -1,3 +1,4 @@
+import { targetsOf } from '../../slice/statement-names.js';
 import type { Expr, FunctionDefinition, Module, Name, Parameter, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, functionAround, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import { unseenWords } from './code-words.js';
@@ -68,21 +69,6 @@ export function boundIn(statements: readonly Stmt[]): Set<string> {
 
 function innerStatements(statement: Stmt): Stmt[] {
   return [...statementsIn(statement)].filter((inner) => inner.suite.owner === statement);
-}
-
-function targetsOf(statement: Stmt): readonly Expr[] {
-  switch (statement.type) {
-    case 'assign':
-    case 'delete':
-      return statement.targets;
-    case 'augmented':
-    case 'for':
-      return [statement.target];
-    case 'with':
-      return statement.items.flatMap(({ target }) => (target === undefined ? [] : [target]));
-    default:
-      return [];
-  }
 }
 
 /** Names that comprehensions and lambdas bind for themselves. */
